@@ -1,0 +1,79 @@
+package probes
+
+import (
+	"math"
+	"sort"
+)
+
+// Histogram is a Prometheus histogram, cumulative in time and over buckets:
+// Cumulative[i] counts observations ≤ Bounds[i]; Count counts all.
+type Histogram struct {
+	Bounds     []float64 // ascending upper bounds without +Inf; shared, never changed
+	Cumulative []float64
+	Count      float64
+	Sum        float64
+}
+
+// Sub returns what was observed since older. A reset (the engine restarted) or a
+// changed bucket layout returns ok false: the window has to be dropped.
+func (h *Histogram) Sub(older *Histogram) (delta *Histogram, ok bool) {
+	if h == nil || older == nil || len(h.Bounds) != len(older.Bounds) || h.Count < older.Count {
+		return nil, false
+	}
+	d := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count - older.Count, Sum: h.Sum - older.Sum}
+	for i := range h.Cumulative {
+		if h.Bounds[i] != older.Bounds[i] || h.Cumulative[i] < older.Cumulative[i] {
+			return nil, false
+		}
+		d.Cumulative[i] = h.Cumulative[i] - older.Cumulative[i]
+	}
+	return d, true
+}
+
+// Add returns the sum of two histograms with the same buckets; ok is false when they differ.
+func (h *Histogram) Add(o *Histogram) (sum *Histogram, ok bool) {
+	if h == nil || o == nil || len(h.Bounds) != len(o.Bounds) {
+		return nil, false
+	}
+	s := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count + o.Count, Sum: h.Sum + o.Sum}
+	for i := range h.Cumulative {
+		if h.Bounds[i] != o.Bounds[i] {
+			return nil, false
+		}
+		s.Cumulative[i] = h.Cumulative[i] + o.Cumulative[i]
+	}
+	return s, true
+}
+
+// Mean is exact: Sum over Count. Missing when nothing was observed.
+func (h *Histogram) Mean() Opt[float64] {
+	if h == nil || h.Count <= 0 {
+		return Opt[float64]{}
+	}
+	return Some(h.Sum / h.Count)
+}
+
+// Quantile estimates the q-quantile by linear interpolation inside the bucket
+// that holds it (Prometheus histogram_quantile). low and high are the bucket's
+// bounds: all that is really known. Beyond the last bound the estimate is that bound
+// and high is +Inf. Missing when nothing was observed.
+func (h *Histogram) Quantile(q float64) (estimate Opt[float64], low, high float64) {
+	if h == nil || h.Count <= 0 || len(h.Bounds) == 0 {
+		return Opt[float64]{}, 0, 0
+	}
+	rank := q * h.Count
+	i := sort.Search(len(h.Cumulative), func(i int) bool { return h.Cumulative[i] >= rank })
+	if i == len(h.Bounds) {
+		return Some(h.Bounds[i-1]), h.Bounds[i-1], math.Inf(1)
+	}
+	var below float64
+	if i > 0 {
+		low, below = h.Bounds[i-1], h.Cumulative[i-1]
+	}
+	high = h.Bounds[i]
+	in := h.Cumulative[i] - below
+	if in <= 0 {
+		return Some(high), low, high
+	}
+	return Some(low + (high-low)*(rank-below)/in), low, high
+}
