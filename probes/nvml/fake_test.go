@@ -1,0 +1,99 @@
+//go:build linux && cgo
+
+package nvml
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The tests of the real path run against testdata/fakenvml, built here. NVML binds
+// once in a process, so each such test runs itself again as a process of its own.
+
+const fakesEnv = "LLMTOP_TEST_FAKENVML" // folder of the built libraries, set for the child
+
+func TestMain(m *testing.M) { os.Exit(runMain(m)) }
+
+func runMain(m *testing.M) int {
+	if os.Getenv(fakesEnv) != "" {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "fakenvml")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := buildFakes(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv(fakesEnv, dir)
+	return m.Run()
+}
+
+const fakeSource = "../../testdata/fakenvml/fakenvml.c"
+
+// buildFakes leaves dir empty when there is no C compiler.
+func buildFakes(dir string) error {
+	if _, err := os.Stat(fakeSource); err != nil { // also tells go test's cache what we depend on
+		return err
+	}
+	cc := os.Getenv("CC")
+	if cc == "" {
+		cc = "cc"
+	}
+	if _, err := exec.LookPath(cc); err != nil {
+		return nil
+	}
+	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "wrong": "-DNOT_NVML"} {
+		out, err := exec.Command(cc, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
+			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", flag, "-o", filepath.Join(dir, name+".so"), fakeSource).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("building the fake library: %w\n%s", err, out)
+		}
+	}
+	return nil
+}
+
+// play returns nil in the parent, which only runs the child and reports.
+func play(t *testing.T, library, script string) *stage {
+	t.Helper()
+	if os.Getenv("FAKE_NVML_SCRIPT") == "" {
+		runChild(t, library, script)
+		return nil
+	}
+	s := &stage{t: t, clock: os.Getenv("FAKE_NVML_CLOCK")}
+	s.lib = newLibrary(libraryFile(library), s.now)
+	s.probe = newProbe(s.lib, s.now)
+	t.Cleanup(func() { s.probe.Close() })
+	return s
+}
+
+func libraryFile(name string) string {
+	return filepath.Join(os.Getenv(fakesEnv), name+".so")
+}
+
+func runChild(t *testing.T, library, script string) {
+	t.Helper()
+	if _, err := os.Stat(libraryFile("driver")); err != nil {
+		t.Skip("no C compiler to build the fake NVML with")
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"script": script, "clock": "0"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	// The race detector would sleep a second at the end of each child.
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"), "FAKE_NVML_SCRIPT="+filepath.Join(dir, "script"), "FAKE_NVML_CLOCK="+filepath.Join(dir, "clock"))
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("in a process of its own: %v\n%s", err, out)
+	}
+}
