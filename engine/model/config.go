@@ -1,0 +1,169 @@
+package model
+
+import (
+	"fmt"
+
+	"llmtop/engine/tokenizer"
+)
+
+// Config is the shape of a model, in numbers of elements.
+type Config struct {
+	Name                        string // general.name, or the file's name
+	Dim, Layers, Heads, KVHeads int
+	HeadDim, FFN, Vocab         int
+	Context                     int // longest sequence in tokens
+	RopeDim                     int // leading elements of each head that are rotated
+	RopeBase                    float64
+	NormEps                     float32
+	Parameters                  int64 // weights in the file
+	FileBytes                   int64
+}
+
+// Largest values a configuration may have; they keep products far from overflow.
+const (
+	maxDim     = 1 << 16
+	maxLayers  = 1 << 10
+	maxVocab   = 1 << 20
+	maxContext = 1 << 22
+)
+
+// Config reads the shape from the metadata and checks that it makes sense. It is an
+// error for a file of another architecture than llama.
+func (f *File) Config() (Config, error) {
+	arch, _ := f.Text("general.architecture")
+	if arch != "llama" {
+		return Config{}, fmt.Errorf("architecture %s is not supported (only llama is)", printable(arch))
+	}
+	if err := f.refuseVariants(); err != nil {
+		return Config{}, err
+	}
+	c := Config{Name: f.name, FileBytes: f.size}
+	if name, ok := f.Text("general.name"); ok && name != "" {
+		c.Name = name
+	}
+	if err := f.counts(&c); err != nil {
+		return Config{}, err
+	}
+	eps, err := f.float("llama.attention.layer_norm_rms_epsilon", 1e-5)
+	if err != nil {
+		return Config{}, err
+	}
+	c.NormEps = float32(eps)
+	if c.RopeBase, err = f.float("llama.rope.freq_base", 10000); err != nil {
+		return Config{}, err
+	}
+	for _, t := range f.tensors {
+		c.Parameters += int64(t.rows) * int64(t.cols)
+	}
+	return c, c.check()
+}
+
+// refuseVariants stops at features that would be computed wrongly.
+func (f *File) refuseVariants() error {
+	if n, err := f.uint("llama.expert_count", 0); err != nil || n > 0 {
+		return fmt.Errorf("mixture-of-experts models are not supported")
+	}
+	if kind, ok := f.Text("llama.rope.scaling.type"); ok && kind != "none" {
+		return fmt.Errorf("rope scaling %s is not supported", printable(kind))
+	}
+	return nil
+}
+
+// counts fills in the integers.
+func (f *File) counts(c *Config) error {
+	var errs [9]error
+	c.Dim, errs[0] = f.uint("llama.embedding_length", 0)
+	c.Layers, errs[1] = f.uint("llama.block_count", 0)
+	c.FFN, errs[2] = f.uint("llama.feed_forward_length", 0)
+	c.Context, errs[3] = f.uint("llama.context_length", 0)
+	c.Heads, errs[4] = f.uint("llama.attention.head_count", 0)
+	c.KVHeads, errs[5] = f.uint("llama.attention.head_count_kv", c.Heads)
+	perHead := 0
+	if c.Heads > 0 {
+		perHead = c.Dim / c.Heads
+	}
+	c.HeadDim, errs[6] = f.uint("llama.attention.key_length", perHead)
+	c.RopeDim, errs[7] = f.uint("llama.rope.dimension_count", c.HeadDim)
+	c.Vocab = f.tensors["token_embd.weight"].rows
+	valueDim, err := f.uint("llama.attention.value_length", c.HeadDim)
+	if errs[8] = err; err == nil && valueDim != c.HeadDim {
+		errs[8] = fmt.Errorf("key length %d and value length %d differ", c.HeadDim, valueDim)
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Config) check() error {
+	if c.Vocab == 0 {
+		return fmt.Errorf("tensor token_embd.weight is missing")
+	}
+	for _, n := range []struct {
+		name    string
+		n, most int
+	}{
+		{"embedding length", c.Dim, maxDim}, {"block count", c.Layers, maxLayers}, {"feed forward length", c.FFN, maxDim},
+		{"context length", c.Context, maxContext}, {"head count", c.Heads, maxDim}, {"KV head count", c.KVHeads, maxDim},
+		{"head dimension", c.HeadDim, maxDim}, {"vocabulary", c.Vocab, maxVocab}, {"rope dimension", c.RopeDim, c.HeadDim},
+	} {
+		if n.n < 1 || n.n > n.most {
+			return fmt.Errorf("%s of %d is not from 1 to %d", n.name, n.n, n.most)
+		}
+	}
+	if c.Heads%c.KVHeads != 0 {
+		return fmt.Errorf("%d heads do not share %d KV heads evenly", c.Heads, c.KVHeads)
+	}
+	if c.Heads*c.HeadDim > maxDim || c.RopeDim%2 != 0 {
+		return fmt.Errorf("%d heads of %d with %d rotated elements", c.Heads, c.HeadDim, c.RopeDim)
+	}
+	if c.NormEps <= 0 || c.RopeBase <= 0 {
+		return fmt.Errorf("norm epsilon %g or rope base %g is not positive", c.NormEps, c.RopeBase)
+	}
+	return nil
+}
+
+// Vocab reads the tokenizer's vocabulary. Only SentencePiece-style vocabularies
+// (tokenizer.ggml.model "llama") are known.
+func (f *File) Vocab() (tokenizer.Vocab, error) {
+	kind, ok := f.Text("tokenizer.ggml.model")
+	if !ok || kind != "llama" {
+		return tokenizer.Vocab{}, fmt.Errorf("tokenizer %s is not supported (only llama, the SentencePiece style, is)", printable(kind))
+	}
+	v := tokenizer.Vocab{}
+	var err error
+	if v.Tokens, err = f.strings("tokenizer.ggml.tokens"); err != nil {
+		return v, err
+	}
+	if v.Scores, err = f.scores(); err != nil {
+		return v, err
+	}
+	types, err := f.words("tokenizer.ggml.token_type", typeI32, typeU32)
+	if err != nil {
+		return v, err
+	}
+	for _, t := range types {
+		v.Types = append(v.Types, int32(t))
+	}
+	return v, f.tokenIDs(&v)
+}
+
+// tokenIDs fills in the named tokens and how prompts start. The defaults are those
+// of the SentencePiece style.
+func (f *File) tokenIDs(v *tokenizer.Vocab) error {
+	var errs [6]error
+	v.BOS, errs[0] = f.uint("tokenizer.ggml.bos_token_id", 1)
+	v.EOS, errs[1] = f.uint("tokenizer.ggml.eos_token_id", 2)
+	v.UNK, errs[2] = f.uint("tokenizer.ggml.unknown_token_id", 0)
+	v.EOT, errs[3] = f.uint("tokenizer.ggml.eot_token_id", -1)
+	v.AddBOS, errs[4] = f.flag("tokenizer.ggml.add_bos_token", true)
+	v.AddSpacePrefix, errs[5] = f.flag("tokenizer.ggml.add_space_prefix", true)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
