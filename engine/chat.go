@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+)
+
+// chatRequest is the body of POST /v1/chat/completions.
+type chatRequest struct {
+	params
+	MaxCompletionTokens *int      `json:"max_completion_tokens"`
+	Messages            []message `json:"messages"`
+}
+
+type message struct {
+	Role    string   `json:"role"`
+	Content *content `json:"content"`
+}
+
+// content is a message's text: a string, or an array of parts of type text.
+type content string
+
+// UnmarshalJSON joins the parts.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
+		*c = content(text)
+		return nil
+	}
+	var parts []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil || parts == nil {
+		return badParam("messages", "the content of a message must be a string or an array of text parts")
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		if p.Type != "text" || p.Text == nil {
+			return badParam("messages", "a part of a message is no text; this model reads text only")
+		}
+		b.WriteString(*p.Text)
+	}
+	*c = content(b.String())
+	return nil
+}
+
+func parseChat(body []byte) (generation, error) {
+	var q chatRequest
+	if err := decode(body, &q); err != nil {
+		return nil, err
+	}
+	if q.MaxCompletionTokens != nil {
+		q.MaxTokens = q.MaxCompletionTokens
+	}
+	if len(q.Messages) == 0 {
+		return nil, badParam("messages", "messages must not be empty")
+	}
+	for i, m := range q.Messages {
+		if err := m.check(i); err != nil {
+			return nil, err
+		}
+	}
+	return &q, q.check()
+}
+
+func (m message) check(i int) error {
+	switch m.Role {
+	case "system", "developer", "user", "assistant":
+	case "":
+		return badParam("messages", "message %d has no role", i)
+	default:
+		return badParam("messages", "message %d has an unknown role; known are system, developer, user and assistant", i)
+	}
+	if m.Content == nil {
+		return badParam("messages", "message %d has no content", i)
+	}
+	return nil
+}
+
+func (q *chatRequest) common() *params { return &q.params }
+
+func (q *chatRequest) bytes() (n int) {
+	for _, m := range q.Messages {
+		n += len(*m.Content)
+	}
+	return n
+}
+
+// tokenize encodes the messages one by one. Control tokens in them are plain text:
+// nobody can end a turn or speak for another role from inside a message.
+func (q *chatRequest) tokenize(t Tokenizer) (texts [][]int) {
+	for _, m := range q.Messages {
+		texts = append(texts, t.Encode(string(*m.Content), false))
+	}
+	return texts
+}
+
+func (q *chatRequest) assemble(e *Engine, texts [][]int) []int {
+	prompt := append([]int(nil), e.tokenizer.Begin()...)
+	for i, m := range q.Messages {
+		prompt = e.template.turn(prompt, m.Role, texts[i])
+	}
+	return append(prompt, e.template.assistant...)
+}
+
+// defaultMaxTokens: an answer may take all of the context.
+func (q *chatRequest) defaultMaxTokens() int { return math.MaxInt }
+
+func (q *chatRequest) format() format { return format{chat: true, param: "messages"} }
+
+// chatTemplate holds the tokens around the messages of a chat. A system message
+// is written as a user block of its own.
+type chatTemplate struct {
+	user, assistant, newline, end []int
+}
+
+func newChatTemplate(t Tokenizer) chatTemplate {
+	return chatTemplate{
+		user:      t.Encode("<|user|>\n", true),
+		assistant: t.Encode("<|assistant|>\n", true),
+		newline:   t.Encode("\n", false),
+		end:       t.Encode("\n<|end|>\n", true),
+	}
+}
+
+func (c chatTemplate) turn(prompt []int, role string, text []int) []int {
+	if role == "assistant" {
+		prompt = append(prompt, c.assistant...)
+		prompt = append(prompt, text...)
+		return append(prompt, c.end...)
+	}
+	prompt = append(prompt, c.user...)
+	prompt = append(prompt, text...)
+	return append(prompt, c.newline...)
+}

@@ -1,0 +1,18 @@
+// Package engine is a real LLM serving engine: OpenAI-compatible HTTP requests
+// flow in, tokens of a language model flow out, streamed.
+//
+// A handler receives, checks and tokenizes a request and queues it as a Sequence;
+// one loop (Engine.Run) owns the Scheduler, the BlockManager and the Runner and
+// computes, step after step, the next tokens of all running sequences in one
+// batch (continuous batching, chunked prefill, paged KV cache, preemption by
+// recomputation); per request a goroutine turns tokens into text and the handler
+// writes it. Nothing that a client does can hold up the loop.
+//
+// The engine tells of itself over HTTP alone: /metrics under vLLM's names, so
+// that dashboards made for vLLM work on it, the stage times of every request at
+// /debug/requests, and net/http/pprof. Texts of prompts and answers are never
+// stored or logged.
+//
+// The forward pass is package model's, the vocabulary is package tokenizer's; the
+// seams are the interfaces Runner and Tokenizer.
+package engine

@@ -1,0 +1,150 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// generation is a request for text, of either endpoint.
+type generation interface {
+	common() *params
+	bytes() int                              // of the prompt's text
+	tokenize(t Tokenizer) [][]int            // the texts of the prompt
+	assemble(e *Engine, texts [][]int) []int // the prompt
+	defaultMaxTokens() int                   // when the request does not say
+	format() format
+}
+
+// call is one request for text on its way through the handler.
+type call struct {
+	*Engine
+	w      http.ResponseWriter
+	r      *http.Request
+	record *record
+	id     string // of the answer
+	out    format
+	finish Finish // what the record will say
+}
+
+// generate returns the handler of an endpoint that generates text.
+func (e *Engine) generate(prefix string, parse func([]byte) (generation, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Engine: e, w: w, r: r, id: prefix + newID(), finish: FinishError}
+		c.record = e.log.open(c.id, e.config.Now())
+		defer func() { e.log.close(c.record, c.finish, e.config.Now()) }()
+		if err := c.serve(parse); err != nil {
+			c.refuse(err)
+		}
+	}
+}
+
+// serve answers the request, or returns the error to answer with.
+func (c *call) serve(parse func([]byte) (generation, error)) error {
+	body, err := receive(c.w, c.r, c.config.MaxBodyBytes)
+	if err != nil {
+		return err
+	}
+	c.done(StageReceive)
+	g, err := parse(body)
+	if err != nil {
+		return err
+	}
+	c.record.update(func(f *facts) { f.promptBytes, f.stream = g.bytes(), g.common().Stream })
+	c.done(StageParse)
+	if err := c.authorize(c.r, g.common().Model); err != nil {
+		return err
+	}
+	c.done(StageAuth)
+	t := c.queue.enter()
+	if t == nil {
+		c.finish = FinishRejected
+		c.metrics.rejected.Inc()
+		return c.tooMany()
+	}
+	defer t.leave()
+	seq, err := c.sequence(g)
+	if err != nil {
+		return err
+	}
+	return c.run(g, newJob(seq, c.record, t))
+}
+
+func (c *call) done(s Stage) { c.record.finished(s, c.config.Now()) }
+
+// run queues the job and passes its answer on.
+func (c *call) run(g generation, j *job) error {
+	p := g.common()
+	c.out = g.format()
+	c.out.id, c.out.model, c.out.created = c.id, c.config.ModelName, c.config.Now().Unix()
+	c.out.usage = p.includeUsage()
+
+	ctx, leave := context.WithCancel(c.r.Context())
+	a := newAnswer(c.Engine, j, textFilter{stops: p.stops, trim: c.out.chat}, p.Stream)
+	over := make(chan struct{})
+	c.done(StageAssemble)
+	if !c.submit(j) {
+		leave()
+		return unavailable(errStopped.Error())
+	}
+	go func() {
+		defer close(over)
+		a.run(ctx)
+	}()
+	defer func() {
+		leave()
+		<-over
+	}()
+	if p.Stream {
+		return c.stream(ctx, a)
+	}
+	return c.collect(ctx, a)
+}
+
+// abandon ends a job whose client has gone. There is nobody to tell an error.
+func (c *call) abandon(j *job) error {
+	c.finish = FinishAbort
+	c.cancel(j)
+	c.ended(j, FinishAbort, c.config.Now())
+	return nil
+}
+
+// interrupted is the error of an answer that did not come to its end.
+func (c *call) interrupted(why Finish) error {
+	c.finish = why
+	if why == FinishAbort {
+		return unavailable(errStopped.Error())
+	}
+	return internalError()
+}
+
+// refuse answers with an error. A client that has gone counts as an abort.
+func (c *call) refuse(err error) {
+	e := toAPI(err)
+	if c.r.Context().Err() != nil || e.code == codeIncomplete {
+		c.finish = FinishAbort
+	}
+	c.record.update(func(f *facts) { f.line.skip(StageSend, c.config.Now()) })
+	e.write(c.w)
+}
+
+// writeTimeout bounds one write to a client that does not read, by the machine's clock.
+const writeTimeout = time.Minute
+
+// write runs a write of a part of the answer, sees that it goes out, and notes how long that took.
+func (c *call) write(part func() error) error {
+	rc := http.NewResponseController(c.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every ResponseWriter can
+	defer rc.SetWriteDeadline(time.Time{})
+	begun := c.config.Now()
+	err := part()
+	if err == nil {
+		err = rc.Flush()
+	}
+	if errors.Is(err, http.ErrNotSupported) {
+		err = nil
+	}
+	c.record.wrote(begun, c.config.Now(), err == nil)
+	return err
+}

@@ -1,0 +1,72 @@
+package engine
+
+// Finish says why a sequence ended; the names are OpenAI's and vLLM's.
+type Finish string
+
+// The reasons.
+const (
+	FinishStop     Finish = "stop"   // a stop token or a stop string
+	FinishLength   Finish = "length" // as many tokens as asked for, or as fit
+	FinishAbort    Finish = "abort"  // the client has gone, or the engine is stopping
+	FinishError    Finish = "error"
+	FinishRejected Finish = "rejected" // it never became a sequence: the queue was full
+)
+
+// Sequence is a prompt and the tokens generated for it. After Scheduler.Add the
+// scheduler owns it and whoever drives the scheduler may read it.
+type Sequence struct {
+	Prompt    []int // at least one token
+	Output    []int // sampled so far
+	MaxTokens int   // most tokens to sample; with Prompt within the model's context, which the scheduler does not know
+	IgnoreEOS bool  // go on after a stop token
+	Sampler   *Sampler
+
+	Preemptions int
+
+	status   status
+	computed int   // leading tokens whose keys and values are in the cache
+	blocks   []int // block table
+	inStep   bool  // scheduled in the step that is being put together
+}
+
+type status uint8
+
+const (
+	statusNew status = iota
+	statusWaiting
+	statusRunning
+	statusFinished
+)
+
+// Len is the number of tokens, prompt and output.
+func (s *Sequence) Len() int { return len(s.Prompt) + len(s.Output) }
+
+// Computed is the number of leading tokens whose keys and values are in the cache.
+func (s *Sequence) Computed() int { return s.computed }
+
+// Blocks is the block table: position p is in block Blocks()[p/blockSize]. The caller does not change it.
+func (s *Sequence) Blocks() []int { return s.blocks }
+
+// Finished reports whether the scheduler is done with it.
+func (s *Sequence) Finished() bool { return s.status == statusFinished }
+
+// pending is the number of tokens to compute until the next one can be sampled.
+func (s *Sequence) pending() int { return s.Len() - s.computed }
+
+// decoding reports whether only its last sampled token is to be computed.
+func (s *Sequence) decoding() bool { return len(s.Output) > 0 && s.pending() == 1 }
+
+// most is the largest number of tokens that it can ever hold in the cache.
+func (s *Sequence) most() int { return len(s.Prompt) + s.MaxTokens }
+
+// tokens appends the tokens at positions from…to-1 to dst.
+func (s *Sequence) tokens(dst []int, from, to int) []int {
+	if n := len(s.Prompt); from < n {
+		dst = append(dst, s.Prompt[from:min(to, n)]...)
+		from = min(to, n)
+	}
+	if n := len(s.Prompt); from < to {
+		dst = append(dst, s.Output[from-n:to-n]...)
+	}
+	return dst
+}

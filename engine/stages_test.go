@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// clock is an engine's clock in a test.
+type clock struct {
+	mu   sync.Mutex
+	at   time.Time
+	tick time.Duration // it advances so much at each reading
+}
+
+func newClock() *clock { return &clock{at: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(c.tick)
+	return c.at
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// Whatever happens to a request and however clock readings interleave, its stages
+// sum to its end-to-end time.
+func TestStagesSumToTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		start := newClock().at
+		line, latest := newTimeline(start), start
+		for range rapid.IntRange(0, 30).Draw(t, "marks") {
+			at := start.Add(rapid.Custom(func(t *rapid.T) time.Duration {
+				return time.Duration(rapid.IntRange(0, 1000).Draw(t, "ns"))
+			}).Draw(t, "at"))
+			s := Stage(rapid.IntRange(0, int(NumStages)-1).Draw(t, "stage"))
+			before := line
+			if rapid.Bool().Draw(t, "skip") {
+				line.skip(s, at)
+			} else {
+				line.finish(s, at)
+			}
+			if line.stage < before.stage {
+				t.Fatalf("went back from %s to %s", before.stage, line.stage)
+			}
+			if line.stage != before.stage && at.After(latest) {
+				latest = at
+			}
+		}
+		end := line.at(start.Add(time.Microsecond))
+		var sum time.Duration
+		for s, d := range end.spent {
+			if sum += d; d < 0 || (d > 0 && !end.entered[s]) {
+				t.Fatalf("%s: %s, entered %t", Stage(s), d, end.entered[s])
+			}
+		}
+		if sum != end.total() || line.last != latest {
+			t.Fatalf("stages sum to %s of %s; last %s, want %s", sum, end.total(), line.last, latest)
+		}
+		if line.stage < NumStages && end.total() != time.Microsecond {
+			t.Fatalf("a running request covers %s until now, want all of it", end.total())
+		}
+	})
+}
+
+func TestStageNames(t *testing.T) {
+	if got := StageReceive.String() + " " + StageSend.String() + " " + NumStages.String(); got != "receive send finished" {
+		t.Errorf("%q", got)
+	}
+}

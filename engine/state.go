@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// state is what the loop publishes of itself.
+type state struct {
+	running, waiting int // sequences
+	usedBlocks       int
+	stepBegan        time.Time // zero between steps
+}
+
+// publish shows the loop's state to handlers; the caller holds mu.
+func (e *Engine) publish(stepBegan time.Time) {
+	e.state = state{
+		running:    e.scheduler.Running(),
+		waiting:    e.scheduler.Waiting(),
+		usedBlocks: e.blocks.Used(),
+		stepBegan:  stepBegan,
+	}
+}
+
+// snapshot is the loop's state together with what it has not seen yet.
+func (e *Engine) snapshot() state {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.state
+	for _, c := range e.inbox {
+		if !c.cancel {
+			s.waiting++
+		}
+	}
+	return s
+}
+
+var errStopped = errors.New("the engine has stopped")
+
+// stallAfter is how long a step may take until the engine calls itself stuck.
+const stallAfter = 30 * time.Second
+
+// health is nil while the engine can serve.
+func (e *Engine) health() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return errStopped
+	}
+	if began := e.state.stepBegan; !began.IsZero() {
+		if d := e.config.Now().Sub(began); d > stallAfter {
+			return fmt.Errorf("one step has been running for %s", d.Round(time.Second))
+		}
+	}
+	return nil
+}
