@@ -7,5 +7,6 @@ import "llmtop/probes"
 type Tick struct {
 	Point     *probes.Point
 	Signals   Signals // every signal of the table at this tick
+	Baseline  Signals // what each signal is held against, in the table's order; empty where there is none
 	Diagnosis Diagnosis
 }

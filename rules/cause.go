@@ -1,0 +1,189 @@
+package rules
+
+import (
+	"math"
+)
+
+// verdict counts how a rule's clauses came out.
+type verdict struct {
+	needs, unless                 truth
+	yes, unseen, all              float64
+	needsYes, supportYes, exclude []truth
+}
+
+func (v verdict) holds() bool { return v.needs == yes && v.unless != yes }
+
+// weigh evaluates every clause of a rule.
+func weigh(s *scene, r *Rule) verdict {
+	v := verdict{needs: yes, unless: no}
+	for _, c := range r.Needs {
+		t := s.cond(c.root)
+		v.needs = min(v.needs, t)
+		v.needsYes = append(v.needsYes, t)
+		v.count(t)
+	}
+	for _, c := range r.Support {
+		t := s.cond(c.root)
+		v.supportYes = append(v.supportYes, t)
+		v.count(t)
+	}
+	for _, c := range r.Unless {
+		t := s.cond(c.root)
+		v.unless = max(v.unless, t)
+		v.exclude = append(v.exclude, t)
+	}
+	return v
+}
+
+func (v *verdict) count(t truth) {
+	v.all++
+	if t == yes {
+		v.yes++
+	} else if t == unknown {
+		v.unseen++
+	}
+}
+
+// name makes a cause of a rule that holds, or keeps the one of the last seconds
+// while its clauses waver.
+func (d *Diagnoser) name(s *scene, r *Rule, v verdict, c *ruleCase, raised map[string]bool, engine string) (Cause, bool) {
+	share, matched := explained(s, r, raised)
+	ending := d.ending()
+	ok := matched && v.holds() && share >= explains && kindsOf(r, v) >= kinds
+	if ok {
+		cause := d.describe(s, r, v, share, engine)
+		cause.Since = c.since
+		c.last, c.cause = s.at, &cause
+		return cause, true
+	}
+	if matched && c.cause != nil && (ending || (v.unless != yes && s.at.Sub(c.last) <= linger)) {
+		return *c.cause, true
+	}
+	return Cause{}, false
+}
+
+// ending reports that some of what was slow is slow no more in the newest
+// requests, though the statistics over the last seconds still are: what was named
+// stays named until those have ended too.
+func (d *Diagnoser) ending() bool {
+	for _, w := range d.watched {
+		if w.raised && !w.cool.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// explained is the largest share of an added latency that the rule's stages
+// hold; unsplit where it cannot be split.
+func explained(s *scene, r *Rule, raised map[string]bool) (share float64, matched bool) {
+	for _, f := range sortedKeys(r.Symptom) {
+		if !raised[f] {
+			continue
+		}
+		matched = true
+		sum, split := 0.0, false
+		for _, a := range s.added {
+			if a.Of != f {
+				continue
+			}
+			split = true
+			for _, stage := range r.Symptom[f] {
+				if stage == a.Stage || stage == "any" {
+					sum += a.Share
+				}
+			}
+		}
+		if !split {
+			sum = unsplit
+		}
+		share = math.Max(share, math.Min(sum, 1))
+	}
+	return share, matched
+}
+
+// kindsOf counts the independent kinds of evidence that hold; that it is slow is not evidence.
+func kindsOf(r *Rule, v verdict) int {
+	seen := map[string]bool{}
+	for i, c := range r.Needs {
+		seen[c.Kind] = seen[c.Kind] || v.needsYes[i] == yes
+	}
+	for i, c := range r.Support {
+		seen[c.Kind] = seen[c.Kind] || v.supportYes[i] == yes
+	}
+	count := 0
+	for k, ok := range seen {
+		if ok && k != "latency" {
+			count++
+		}
+	}
+	return count
+}
+
+// describe writes a cause down with its evidence.
+func (d *Diagnoser) describe(s *scene, r *Rule, v verdict, share float64, engine string) Cause {
+	c := Cause{ID: r.ID, Title: r.Title, Limit: r.Class == "limit",
+		Evidence: []Evidence{}, Against: []Evidence{}, Unseen: []string{}, Effects: []string{}, Next: []Next{}}
+	for _, clauses := range [][]RuleClause{r.Needs, r.Support} {
+		for _, rc := range clauses {
+			e, t, why := s.evidence(rc.Clause, rc.Kind)
+			switch t {
+			case yes:
+				c.Evidence = append(c.Evidence, e)
+			case no:
+				e.Says = "does not fit: " + e.Says
+				c.Against = append(c.Against, e)
+			default:
+				c.Unseen = append(c.Unseen, rc.Text+": "+why)
+			}
+		}
+	}
+	for _, rc := range r.Unless {
+		e, t, why := s.evidence(rc.Clause, rc.Kind)
+		if t == unknown {
+			c.Unseen = append(c.Unseen, rc.named("")+rc.Text+": "+why)
+			continue
+		}
+		e.Says = rc.named(map[bool]string{true: " not ruled out", false: " ruled out"}[e.Holds]) + e.Says
+		c.Against = append(c.Against, e)
+	}
+	c.Score = score(v, share)
+	c.Confidence = confidence(c.Score, d.base, len(c.Unseen))
+	for _, step := range r.Steps {
+		c.Next = append(c.Next, Next{Step: step.Step, Command: step.command(engine), Price: step.Price, CostClass: step.CostClass})
+	}
+	return c
+}
+
+func (rc RuleClause) named(result string) string {
+	if rc.Names == "" {
+		return ""
+	}
+	return rc.Names + result + ": "
+}
+
+func (s Step) command(engine string) string {
+	if c, ok := s.Commands[engine]; ok {
+		return c
+	}
+	return s.Commands["any"]
+}
+
+// score is share explained × evidence satisfied, where an unseen clause counts
+// half: it lowers confidence, it is not negative (rules reference §0.4).
+func score(v verdict, share float64) float64 {
+	if v.all == 0 {
+		return 0
+	}
+	return math.Round(share*(v.yes+v.unseen/2)/v.all*1000) / 1000
+}
+
+func confidence(score float64, b *baseline, unseen int) string {
+	switch {
+	case score >= 0.75 && b.source() == fromWindow && unseen <= 2:
+		return "high"
+	case score >= 0.5:
+		return "medium"
+	}
+	return "low"
+}

@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"time"
+
+	"llmtop/probes"
+)
+
+// Options of a Diagnoser; the zero value is what llmtop uses.
+type Options struct {
+	Keep   time.Duration  // how far the window reaches back; 10 min when 0
+	Decode probes.Decoder // gives samples their meaning; NewDecoder() when nil
+}
+
+// Diagnoser folds samples into ticks. It is a pure fold: the same samples in the
+// same order give the same ticks, live or replayed. Not safe for concurrent use;
+// the ticks it hands out are.
+type Diagnoser struct {
+	book    *Book
+	window  *probes.Window
+	past    *history
+	base    *baseline
+	watched []watched
+	onset   []time.Time
+	away    []time.Time // since when a signal with an onset is back in its baseline
+	held    map[*node]time.Time
+	cases   []ruleCase
+	sawIt   bool // an engine answered at least once
+	traffic time.Time
+}
+
+// NewDiagnoser returns a Diagnoser that has seen nothing.
+func NewDiagnoser(book *Book, o Options) *Diagnoser {
+	if o.Keep <= 0 {
+		o.Keep = baseKeep
+	}
+	if o.Decode == nil {
+		o.Decode = NewDecoder()
+	}
+	d := &Diagnoser{book: book, window: probes.NewWindow(o.Keep, o.Decode), cases: make([]ruleCase, len(book.Rules))}
+	d.past = &history{keep: o.Keep}
+	d.reset()
+	return d
+}
+
+// reset forgets everything but the window: the clock jumped.
+func (d *Diagnoser) reset() {
+	d.base, d.watched = newBaseline(), newWatched()
+	d.onset, d.away = make([]time.Time, len(table)), make([]time.Time, len(table))
+	d.held = map[*node]time.Time{}
+	clear(d.cases)
+}
+
+// Observe takes the next sample in and says what is known now.
+func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
+	previous := d.window.Last()
+	if previous != nil && !s.At.After(previous.At) {
+		previous = nil
+		d.reset()
+	}
+	p := d.window.Push(s)
+	if !d.base.life.tried && len(p.Engines) > 0 {
+		d.base.life = lifetimeOf(p)
+	}
+	n := look(d.window, p)
+	signals := compute(n)
+	d.past.push(n.at, signals)
+	for i := range d.watched {
+		d.watched[i].observe(n, signals, d.base)
+	}
+	began := incident(d.watched)
+	fresh, requests := freshStages(n, previous)
+	d.base.observe(tickRecord{n.at, signals, fresh, requests}, anyOver(d.watched), began)
+	d.noteOnsets(n.at, signals)
+	if len(p.Engines) > 0 || n.exact {
+		d.sawIt = true
+	}
+	if requests > 0 || signals.Get("ttft.p50").Seen() || signals.Get("batch.running").Or(0) > 0 {
+		d.traffic = n.at
+	}
+	return &Tick{Point: p, Signals: signals, Baseline: d.baselines(), Diagnosis: d.diagnose(n, signals)}
+}
+
+// baselines is what each signal is held against now.
+func (d *Diagnoser) baselines() Signals {
+	out := make(Signals, len(table))
+	for i := range table {
+		out[i] = d.base.value(i)
+	}
+	return out
+}
+
+// noteOnsets keeps when each signal left its baseline. It has come back when it
+// stayed there for calmHold.
+func (d *Diagnoser) noteOnsets(at time.Time, signals Signals) {
+	for i := range table {
+		v, ok := signals[i].Get()
+		b, ok2 := d.base.value(i).Get()
+		off := ok && ok2 && (isUp(v, b, table[i].Step, upFactor) || isUp(b, v, table[i].Step, upFactor))
+		switch {
+		case off:
+			d.away[i] = time.Time{}
+			if d.onset[i].IsZero() {
+				d.onset[i] = at
+			}
+		case d.onset[i].IsZero():
+		case d.away[i].IsZero():
+			d.away[i] = at
+		case at.Sub(d.away[i]) >= calmHold:
+			d.onset[i], d.away[i] = time.Time{}, time.Time{}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"math"
+	"time"
+
+	"llmtop/probes"
+)
+
+// fromHistograms fills the latencies and stage means from what the engine's
+// histograms gathered, for engines without per-request records.
+func (n *now) fromHistograms() {
+	n.ttft, n.ttftNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.TTFT })
+	n.tpot, n.tpotNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.TPOT })
+	n.e2e, n.e2eNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.E2E })
+	n.prompt, _ = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.PromptLen })
+	n.output, _ = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.OutputLen })
+	view := n.span
+	h := sumsOver(n, view)
+	if h.ttft.n < enough {
+		view = n.wide
+		h = sumsOver(n, view)
+	}
+	area, _ := n.area(view, waitingRequests).Get()
+	n.stages = h.split(area)
+	n.stages.tpot = parts{n: n.tpot.count(), coarse: true}
+	if mean, ok := n.tpot.mean().Get(); ok {
+		n.stages.tpot.total = mean * n.stages.tpot.n
+		n.stages.tpot.sum[probes.StageDecode] = n.stages.tpot.total
+	}
+}
+
+// histogram is one distribution over the now span, the wide span when that holds too few.
+func (n *now) histogram(of func(*probes.Engine) *probes.Histogram) (latency, quick) {
+	h := n.observed(n.span, of)
+	few := h == nil || h.Count < enough
+	if few {
+		if wide := n.observed(n.wide, of); wide != nil {
+			h = wide
+		}
+	}
+	if h == nil || h.Count <= 0 {
+		return latency{}, quick{}
+	}
+	l := latency{hist: h, wide: few}
+	q := quick{median: l.quantile(0.5), n: h.Count}
+	if newest := n.observed(n.recent, of); newest != nil && newest.Count >= 3 {
+		q.median, _, _ = newest.Quantile(0.5)
+		q.n = newest.Count
+	}
+	return l, q
+}
+
+// sums are the counts and seconds of the engine's stage histograms over a view.
+type sums struct {
+	ttft, queue, prefill, decode, e2e count
+}
+
+type count struct{ n, sum float64 }
+
+func countOf(h *probes.Histogram) count {
+	if h == nil {
+		return count{}
+	}
+	return count{h.Count, h.Sum}
+}
+
+func (c count) mean() float64 {
+	if c.n <= 0 {
+		return 0
+	}
+	return c.sum / c.n
+}
+
+func sumsOver(n *now, v probes.View) sums {
+	at := func(of func(*probes.Engine) *probes.Histogram) count { return countOf(n.observed(v, of)) }
+	return sums{
+		ttft:    at(func(e *probes.Engine) *probes.Histogram { return e.TTFT }),
+		queue:   at(func(e *probes.Engine) *probes.Histogram { return e.Queue }),
+		prefill: at(func(e *probes.Engine) *probes.Histogram { return e.Prefill }),
+		decode:  at(func(e *probes.Engine) *probes.Histogram { return e.Decode }),
+		e2e:     at(func(e *probes.Engine) *probes.Histogram { return e.E2E }),
+	}
+}
+
+// split turns histogram sums into parts: the frontend is what the TTFT holds
+// beside queue and prefill. Queue times are told at the end of a request, long
+// after the TTFT they belong to; while a queue stands, the seconds spent waiting
+// (waitArea, the waiting gauge over time) per first token correct that: Little's law.
+func (s sums) split(waitArea float64) stageMeans {
+	var m stageMeans
+	if s.ttft.n > 0 && (s.queue.n > 0 || waitArea > 0) {
+		mean, prefill := s.ttft.mean(), math.Min(s.prefill.mean(), s.ttft.mean())
+		queue := math.Min(math.Max(s.queue.mean(), waitArea/s.ttft.n), mean-prefill)
+		m.ttft = parts{n: s.ttft.n, total: s.ttft.sum, coarse: true}
+		m.ttft.sum[probes.StageQueue] = queue * s.ttft.n
+		m.ttft.sum[probes.StagePrefill] = prefill * s.ttft.n
+		m.ttft.sum[partFrontend] = math.Max(s.ttft.sum-(queue+prefill)*s.ttft.n, 0)
+	}
+	if s.e2e.n > 0 && s.decode.n > 0 {
+		m.e2e = parts{n: s.e2e.n, total: s.e2e.sum, coarse: true}
+		m.e2e.sum[probes.StageQueue] = s.queue.mean() * s.e2e.n
+		m.e2e.sum[probes.StagePrefill] = s.prefill.mean() * s.e2e.n
+		m.e2e.sum[probes.StageDecode] = s.decode.mean() * s.e2e.n
+		m.e2e.sum[partFrontend] = math.Max(s.e2e.mean()-s.queue.mean()-s.prefill.mean()-s.decode.mean(), 0) * s.e2e.n
+	}
+	return m
+}
+
+// area is a gauge over time at all endpoints: gauge-seconds, by trapezes.
+func (n *now) area(v probes.View, gauge engineReading) probes.Opt[float64] {
+	total, ok := 0.0, false
+	for _, end := range n.ends {
+		values, times := v.Values(func(p *probes.Point) (float64, time.Time, bool) {
+			e := engineOf(p, end)
+			if e == nil {
+				return 0, time.Time{}, false
+			}
+			x, ok := gauge(e).Get()
+			return x, e.At, ok
+		})
+		for i := 1; i < len(values); i++ {
+			total, ok = total+(values[i]+values[i-1])/2*times[i].Sub(times[i-1]).Seconds(), true
+		}
+	}
+	if !ok {
+		return missing()
+	}
+	return probes.Some(total)
+}

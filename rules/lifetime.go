@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"time"
+
+	"llmtop/probes"
+)
+
+// lifetimeNeeds is how many requests an engine must have answered before its
+// lifetime histograms say anything [proposal].
+const lifetimeNeeds = 20
+
+// lifetime is what an engine's cumulative histograms held at the first scrape:
+// everything before we attached, so that attaching in the middle of an incident works.
+type lifetime struct {
+	ok       bool
+	tried    bool
+	at       time.Time
+	requests float64
+	signals  Signals
+	high     map[int]float64 // upper bound of the bucket a quantile lies in
+	stages   stageMeans
+}
+
+// lifetimeOf reads the first point that has an engine.
+func lifetimeOf(p *probes.Point) lifetime {
+	l := lifetime{tried: true, at: p.At, signals: make(Signals, len(table)), high: map[int]float64{}}
+	all := func(of func(*probes.Engine) *probes.Histogram) *probes.Histogram {
+		var total *probes.Histogram
+		for _, e := range p.Engines {
+			h := of(e)
+			if total == nil || h == nil {
+				total = either(total, h)
+				continue
+			}
+			if sum, ok := total.Add(h); ok {
+				total = sum
+			}
+		}
+		return total
+	}
+	ttft := all(func(e *probes.Engine) *probes.Histogram { return e.TTFT })
+	if ttft == nil || ttft.Count < lifetimeNeeds {
+		return l
+	}
+	l.ok, l.requests = true, ttft.Count
+	tpot := all(func(e *probes.Engine) *probes.Histogram { return e.TPOT })
+	e2e := all(func(e *probes.Engine) *probes.Histogram { return e.E2E })
+	step := all(func(e *probes.Engine) *probes.Histogram { return e.StepTime })
+	prompt := all(func(e *probes.Engine) *probes.Histogram { return e.PromptLen })
+	output := all(func(e *probes.Engine) *probes.Histogram { return e.OutputLen })
+	for name, h := range map[string]*probes.Histogram{"ttft": ttft, "tpot": tpot, "e2e": e2e, "step": step, "prompt": prompt, "output": output} {
+		l.quantiles(name, h)
+	}
+	s := sums{ttft: countOf(ttft), e2e: countOf(e2e),
+		queue:   countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Queue })),
+		prefill: countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Prefill })),
+		decode:  countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Decode }))}
+	l.stages = s.split(0)
+	l.stages.tpot = parts{n: countOf(tpot).n, total: countOf(tpot).sum, coarse: true}
+	l.stages.tpot.sum[probes.StageDecode] = l.stages.tpot.total
+	l.means(s, countOf(prompt))
+	return l
+}
+
+func either(a, b *probes.Histogram) *probes.Histogram {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// quantiles sets the signals NAME.p50 … and NAME.mean that the table has.
+func (l *lifetime) quantiles(name string, h *probes.Histogram) {
+	for suffix, q := range map[string]float64{"p50": 0.50, "p95": 0.95, "p99": 0.99} {
+		if i, ok := tableIndex[name+"."+suffix]; ok {
+			estimate, _, high := h.Quantile(q)
+			l.signals[i] = estimate
+			if estimate.Seen() {
+				l.high[i] = high
+			}
+		}
+	}
+	if i, ok := tableIndex[name+".mean"]; ok {
+		l.signals[i] = h.Mean()
+	}
+}
+
+func (l *lifetime) means(s sums, prompt count) {
+	set := func(name string, v probes.Opt[float64]) { l.signals[tableIndex[name]] = v }
+	set("stage.queue.mean", l.stages.ttft.mean(int(probes.StageQueue)))
+	set("stage.prefill.mean", l.stages.ttft.mean(int(probes.StagePrefill)))
+	set("stage.decode.mean", l.stages.e2e.mean(int(probes.StageDecode)))
+	set("stage.frontend.mean", l.stages.ttft.mean(partFrontend))
+	if s.prefill.sum > 0 && prompt.sum > 0 {
+		set("prefill.per_token", probes.Some(s.prefill.sum/prompt.sum))
+	}
+}

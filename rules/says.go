@@ -1,0 +1,155 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+)
+
+// evidence evaluates a clause and says what it saw. why is not empty when the
+// result is unknown.
+func (s *scene) evidence(c *Clause, kind string) (e Evidence, result truth, why string) {
+	result = s.cond(c.root)
+	e = Evidence{Clause: c.Text, Kind: kind, Says: s.say(c.root, result), Values: []Value{}, Holds: result == yes}
+	seen := map[int]bool{}
+	c.root.walk(func(n *node) {
+		if n.kind != signalNode || seen[n.sig] {
+			return
+		}
+		seen[n.sig] = true
+		v, ok := s.now[n.sig].Get()
+		if !ok {
+			if why == "" {
+				why = table[n.sig].Name + " " + s.now[n.sig].Why().String()
+			}
+			return
+		}
+		value := Value{Signal: table[n.sig].Name, Value: v, Unit: table[n.sig].Unit}
+		if b, ok := s.base(n.sig).Get(); ok {
+			value.Baseline = &b
+		}
+		e.Values = append(e.Values, value)
+	})
+	c.root.walk(func(n *node) {
+		if n.kind == callNode && n.op == "added" {
+			if v, ok := s.addedShare(n); ok {
+				e.Values = append(e.Values, Value{Signal: n.text, Value: v, Unit: "ratio"})
+			} else if why == "" {
+				why = "no split of the added " + n.args[0].op + " into these stages"
+			}
+		}
+	})
+	if result != unknown {
+		why = ""
+	} else if why == "" {
+		why = "no baseline or too little history"
+	}
+	return e, result, why
+}
+
+func (n *node) walk(visit func(*node)) {
+	visit(n)
+	for _, a := range n.args {
+		a.walk(visit)
+	}
+}
+
+// say puts a condition and its result into words.
+func (s *scene) say(n *node, result truth) string {
+	switch n.kind {
+	case notNode:
+		return s.say(n.args[0], -result)
+	case andNode, orNode:
+		return s.sayJoined(n, result)
+	case compareNode:
+		return s.sayCompare(n, result)
+	case callNode:
+		return s.sayCall(n, result)
+	}
+	return n.text
+}
+
+// sayJoined tells the parts that decided: all of a true and, the true ones of a true or, and so on.
+func (s *scene) sayJoined(n *node, result truth) string {
+	var said []string
+	for _, a := range n.args {
+		t := s.cond(a)
+		if (n.kind == orNode && result == yes && t != yes) || (n.kind == andNode && result == no && t != no) {
+			continue
+		}
+		if result != unknown && t == unknown {
+			continue
+		}
+		if said = append(said, s.say(a, t)); n.kind == andNode && result == no {
+			break // one is enough
+		}
+	}
+	return strings.Join(said, ", ")
+}
+
+func (s *scene) sayCompare(n *node, result truth) string {
+	left, right := n.args[0], n.args[1]
+	unit := left.unit
+	if left.kind == numberNode {
+		unit = right.unit
+	}
+	v, ok := s.num(left)
+	limit, ok2 := s.num(right)
+	if !ok {
+		return s.title(left) + " not seen"
+	}
+	if !ok2 {
+		return s.title(right) + " not seen"
+	}
+	op := map[string]string{"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}[n.op]
+	if result == no {
+		op = map[string]string{"<": "≥", "<=": ">", ">": "≤", ">=": "<", "==": "≠", "!=": "="}[n.op]
+	}
+	limitText := Format(limit, unit)
+	if right.kind != numberNode {
+		limitText += " = " + s.title(right)
+	}
+	return fmt.Sprintf("%s %s (%s %s)", s.title(left), Format(v, unit), op, limitText)
+}
+
+// title names a number for people.
+func (s *scene) title(n *node) string {
+	switch n.kind {
+	case signalNode:
+		return table[n.sig].Title
+	case callNode:
+		if n.op == "added" {
+			var stages []string
+			for _, a := range n.args[1:] {
+				stages = append(stages, a.op)
+			}
+			return strings.Join(stages, " and ") + " share of the added " + strings.ToUpper(n.args[0].op)
+		}
+		return "correlation of " + s.title(n.args[0]) + " and " + s.title(n.args[1])
+	case arithNode:
+		return s.title(n.args[0]) + " " + strings.Replace(n.op, "*", "×", 1) + " " + s.title(n.args[1])
+	}
+	return n.text
+}
+
+func (s *scene) sayCall(n *node, result truth) string {
+	is := map[truth]string{yes: "", no: "not ", unknown: "perhaps "}[result]
+	if n.op == "held" {
+		return s.say(n.args[0], s.cond(n.args[0])) + fmt.Sprintf(", %sfor %s", is, Format(n.span, "s"))
+	}
+	x := n.args[0]
+	v, ok := s.now[x.sig].Get()
+	if !ok {
+		return s.title(x) + " not seen"
+	}
+	switch n.op {
+	case "rising":
+		return fmt.Sprintf("%s %srising over %s, now %s", s.title(x), is, Format(n.span, "s"), Format(v, x.unit))
+	case "before":
+		return fmt.Sprintf("%s %smoved before %s", s.title(x), is, s.title(n.args[1]))
+	}
+	b, ok := s.base(x.sig).Get()
+	if !ok {
+		return fmt.Sprintf("%s %s, no baseline to tell whether it is %s", s.title(x), Format(v, x.unit), n.op)
+	}
+	return fmt.Sprintf("%s %s%s: %s", s.title(x), is, n.op, change(b, v, x.unit))
+}

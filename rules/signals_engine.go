@@ -1,0 +1,183 @@
+package rules
+
+import (
+	"time"
+
+	"llmtop/probes"
+)
+
+// engineRows are the scheduler, the KV cache and the prefix cache.
+func engineRows() []Signal {
+	const metrics = "engine metrics"
+	return []Signal{
+		{Name: "batch.running", Title: "batch", Unit: "count", Kind: "engine", Step: 2, at: running,
+			Formula: "sequences in the batch now, all engines", Source: "running gauge, else request records", Needs: metrics, Export: exportName("batch.running", "count", "")},
+		{Name: "queue.depth", Title: "queue depth", Unit: "count", Kind: "engine", Step: 3, at: queueDepth,
+			Formula: "requests waiting for the scheduler now, all engines", Source: "waiting gauge, else request records", Needs: metrics, Export: exportName("queue.depth", "count", "")},
+		{Name: "queue.slope", Title: "queue growth", Unit: "1/s", Kind: "engine", Step: 0.2, at: queueSlope,
+			Formula: "least-squares slope of the queue depth over the now span", Source: "waiting gauge, else request records", Needs: metrics, Export: exportName("queue.slope", "1/s", "")},
+		{Name: "queue.oldest", Title: "oldest wait", Unit: "s", Kind: "engine", Step: 0.1, at: queueOldest,
+			Formula: "longest time a request now waiting has spent in the queue", Source: "request records", Needs: "requests", Export: exportName("queue.oldest", "s", "")},
+		{Name: "kv.usage", Title: "KV cache", Unit: "ratio", Kind: "engine", Step: 0.1, at: func(n *now) probes.Opt[float64] {
+			return n.gauge(kvUsage, func(a, b float64) float64 { return max(a, b) })
+		}, Formula: "KV blocks in use over all, the fullest engine", Source: "KV usage gauge", Needs: metrics, Export: exportName("kv.usage", "ratio", "")},
+		{Name: "kv.peak", Title: "KV cache peak", Unit: "ratio", Kind: "engine", Step: 0.1, at: kvPeak,
+			Formula: "highest reading of kv.usage in the now span: preemption itself lowers the newest one", Source: "KV usage gauge", Needs: metrics, Export: exportName("kv.peak", "ratio", "")},
+		{Name: "kv.preemption_rate", Title: "preemptions", Unit: "1/s", Kind: "engine", Step: 0.1, at: func(n *now) probes.Opt[float64] { return n.rate(preemptions) },
+			Formula: "sequences thrown out of the KV cache per second", Source: "preemption counter", Needs: metrics, Export: exportName("kv.preemptions", "1/s", "")},
+		{Name: "prefix.hit_ratio", Title: "prefix hits", Unit: "ratio", Kind: "engine", Step: 0.1, at: hitRatio,
+			Formula: "prompt tokens found in the prefix cache over those looked up", Source: "prefix cache counters", Needs: metrics, Export: exportName("prefix.hit", "ratio", "")},
+		{Name: "prefill.per_token", Title: "prefill per token", Unit: "s/token", Kind: "stage", Step: 2e-6, at: prefillPerToken,
+			Formula: "prefill seconds over uncached prompt tokens, requests of the now span", Source: "request records, else histograms", Needs: "requests or engine metrics", Export: exportName("prefill.per_token", "s/token", "")},
+		{Name: "step.tokens", Title: "tokens a step", Unit: "tokens", Kind: "engine", Step: 16, at: func(n *now) probes.Opt[float64] {
+			v, _, _ := n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.StepTokens }).Quantile(0.99)
+			return v
+		}, Formula: "p99 of tokens scheduled in one step", Source: "step token histogram", Needs: metrics, Export: exportName("step.tokens", "tokens", `quantile="0.99"`)},
+		{Name: "engine.age", Title: "engine age", Unit: "s", Kind: "engine", Step: 60, at: engineAge,
+			Formula: "time since the youngest engine process started", Source: "process start time", Needs: metrics, Export: exportName("engine.age", "s", "")},
+	}
+}
+
+func running(n *now) probes.Opt[float64] {
+	v := n.gauge(runningRequests, add)
+	if v.Seen() || !n.exact {
+		return v
+	}
+	return probes.Some(n.countIn(func(s probes.Stage) bool { return s > probes.StageQueue }))
+}
+
+func queueDepth(n *now) probes.Opt[float64] {
+	v := n.gauge(waitingRequests, add)
+	if v.Seen() || !n.exact {
+		return v
+	}
+	return probes.Some(n.countIn(func(s probes.Stage) bool { return s == probes.StageQueue }))
+}
+
+// kvPeak is missing where the newest usage is: a stale gauge has no peak.
+func kvPeak(n *now) probes.Opt[float64] {
+	out := n.gauge(kvUsage, func(a, b float64) float64 { return max(a, b) })
+	if !out.Seen() {
+		return out
+	}
+	for _, p := range n.span.Points() {
+		for _, e := range p.Engines {
+			out = probes.Some(max(out.Or(0), e.KVUsage.Or(0)))
+		}
+	}
+	return out
+}
+
+// countIn counts requests in flight by the stage they are in.
+func (n *now) countIn(match func(probes.Stage) bool) float64 {
+	count := 0.0
+	for _, s := range n.records.running {
+		if i, ok := partIndex(s.r.State); ok && i < int(probes.NumStages) && match(probes.Stage(i)) {
+			count++
+		}
+	}
+	return count
+}
+
+func queueOldest(n *now) probes.Opt[float64] {
+	if !n.exact {
+		return missing()
+	}
+	oldest := 0.0
+	for _, s := range n.records.running {
+		if s.r.State == probes.StageNames[probes.StageQueue] {
+			oldest = max(oldest, s.r.Stages[probes.StageQueue])
+		}
+	}
+	return probes.Some(oldest)
+}
+
+func queueSlope(n *now) probes.Opt[float64] {
+	values, times := n.span.Values(func(p *probes.Point) (float64, time.Time, bool) { return waitingIn(p) })
+	return slope(values, times)
+}
+
+// waitingIn is the queue of one point: the gauges, or the request records without them.
+func waitingIn(p *probes.Point) (float64, time.Time, bool) {
+	total, at, ok := 0.0, time.Time{}, false
+	for _, e := range p.Engines {
+		if x, seen := e.Waiting.Get(); seen {
+			total, at, ok = total+x, e.At, true
+		}
+	}
+	if ok {
+		return total, at, true
+	}
+	for _, s := range p.Requests {
+		at, ok = s.At, true
+		for _, r := range s.Running {
+			if r.State == probes.StageNames[probes.StageQueue] {
+				total++
+			}
+		}
+	}
+	return total, at, ok
+}
+
+// slope is the least-squares slope per second; missing with fewer than four readings.
+func slope(values []float64, times []time.Time) probes.Opt[float64] {
+	if len(values) < 4 {
+		return missing()
+	}
+	var sx, sy, sxx, sxy float64
+	for i, y := range values {
+		x := times[i].Sub(times[0]).Seconds()
+		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	k := float64(len(values))
+	if d := k*sxx - sx*sx; d > 0 {
+		return probes.Some((k*sxy - sx*sy) / d)
+	}
+	return missing()
+}
+
+func hitRatio(n *now) probes.Opt[float64] {
+	hits, _ := n.increase(n.span, prefixHits)
+	queries, _ := n.increase(n.span, prefixQueries)
+	h, ok := hits.Get()
+	q, ok2 := queries.Get()
+	if !ok || !ok2 || q <= 0 {
+		return missing()
+	}
+	return probes.Some(h / q)
+}
+
+func prefillPerToken(n *now) probes.Opt[float64] {
+	seconds, tokens := 0.0, 0.0
+	if n.exact {
+		for _, o := range n.firsts {
+			if !o.censored {
+				seconds += o.of.Stages[probes.StagePrefill]
+				tokens += float64(o.of.PromptTokens - o.of.CachedTokens)
+			}
+		}
+	} else {
+		seconds = countOf(n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.Prefill })).sum
+		tokens = countOf(n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.PromptLen })).sum
+		hits, _ := n.increase(n.span, prefixHits)
+		tokens -= hits.Or(0)
+	}
+	if tokens <= 0 || seconds <= 0 {
+		return missing()
+	}
+	return probes.Some(seconds / tokens)
+}
+
+func engineAge(n *now) probes.Opt[float64] {
+	out := missing()
+	for _, e := range n.point.Engines {
+		start, ok := e.StartUnixSecs.Get()
+		if !ok {
+			continue
+		}
+		if a := float64(n.at.UnixNano())/1e9 - start; !out.Seen() || a < out.Or(0) {
+			out = probes.Some(a)
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package rules
+
+import (
+	"math"
+	"time"
+)
+
+// How a symptom is raised and ended. A queue that only passes (a burst of
+// arrivals) leaves the 10 s statistics high for 10 s; so a symptom needs either
+// the newest requests to be slow as well (fast), or more than one such span (slow).
+const (
+	fastHold = 6 * time.Second // [proposal] with fastEval evaluations, when the newest median is farOver its threshold
+	nearHold = 8 * time.Second // when it is nearer
+	fastEval = 3
+	farOver  = 3
+	slowHold = 2 // spans of the statistic
+	calmHold = 5 * time.Second
+	coolHold = 8 * time.Second
+
+	noiseMargin = 1.25 // over the highest healthy reading [proposal]
+	noiseCap    = 4    // noise never raises a threshold beyond this many baselines
+	unsureMore  = 4. / 3
+	calmShare   = 0.7 // a symptom ends below this part of the way from baseline to threshold
+)
+
+// Floors users need (METHOD §2: TTFT ≤ 2 s, TPOT ≤ 100 ms for chat).
+const (
+	sloTTFT = 2.0
+	sloTPOT = 0.1
+)
+
+// watch is one signal that users feel, and how far it must rise to be a symptom.
+type watch struct {
+	signal string
+	family string // what rules say they explain: ttft, tpot, e2e, step
+	factor float64
+	least  float64 // absolute rise, seconds [proposal]: 150/300 ms is 7/15 % of the TTFT floor, 10/20 ms 10/20 % of the TPOT floor
+	slo    float64 // 0: no floor
+	quick  func(*now) quick
+	set    func(*now) latency
+	median string // the signal whose threshold the newest requests must pass
+}
+
+func watches() []watch {
+	ttft := func(n *now) latency { return n.ttft }
+	tpot := func(n *now) latency { return n.tpot }
+	e2e := func(n *now) latency { return n.e2e }
+	step := func(n *now) latency { return latency{hist: n.step} }
+	none := func(*now) quick { return quick{} }
+	return []watch{
+		{"ttft.p50", "ttft", 1.5, 0.150, 0, func(n *now) quick { return n.ttftNow }, ttft, "ttft.p50"},
+		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, func(n *now) quick { return n.ttftNow }, ttft, "ttft.p50"},
+		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, func(n *now) quick { return n.tpotNow }, tpot, "tpot.p50"},
+		{"tpot.p95", "tpot", 1.5, 0.020, 0, func(n *now) quick { return n.tpotNow }, tpot, "tpot.p50"},
+		{"e2e.p50", "e2e", 1.5, 0.500, 0, func(n *now) quick { return n.e2eNow }, e2e, "e2e.p50"},
+		{"e2e.p95", "e2e", 1.5, 1.000, 0, func(n *now) quick { return n.e2eNow }, e2e, "e2e.p50"},
+		{"step.p99", "step", 3, 0.100, 0, none, step, "step.p50"},
+	}
+}
+
+// watched is a watch and what the fold knows of it.
+type watched struct {
+	watch
+	sig, median int
+	over        time.Time // since when above the threshold
+	fast        time.Time // since when the newest requests are, too
+	evals       int
+	calm        time.Time // since when below, while raised
+	raised      bool
+	quickly     bool      // raised because the newest requests were slow
+	cool        time.Time // since when the newest requests are slow no more, when raised quickly
+	onset       time.Time
+	from        float64
+}
+
+func newWatched() []watched {
+	var out []watched
+	for _, w := range watches() {
+		out = append(out, watched{watch: w, sig: tableIndex[w.signal], median: tableIndex[w.median]})
+	}
+	return out
+}
+
+// threshold is where a signal becomes a symptom, and the baseline it is held against.
+func (w *watched) threshold(b *baseline, sig int) (limit, from float64, ok bool) {
+	least := w.least
+	if sig != w.sig {
+		least = w.least / 2
+	}
+	base, ok := b.value(sig).Get()
+	if !ok {
+		if w.slo == 0 || b.source() != fromSLO {
+			return 0, 0, false
+		}
+		return w.slo, w.slo, true
+	}
+	more := unsureMore
+	if b.sure() {
+		more = 1
+	}
+	limit = math.Max(base*w.factor*more, base+least*more)
+	if b.source() == fromLifetime {
+		if high, ok := b.life.high[sig]; ok && !math.IsInf(high, 0) {
+			limit = math.Max(limit, high*noiseMargin)
+		}
+	}
+	if top, ok := b.noise(sig).Get(); ok {
+		limit = math.Max(limit, math.Min(top*noiseMargin, noiseCap*base+2*least))
+	}
+	return limit, base, true
+}
+
+// observe folds one tick in.
+func (w *watched) observe(n *now, s Signals, b *baseline) {
+	limit, from, ok := w.threshold(b, w.sig)
+	v, seen := s[w.sig].Get()
+	if w.family == "e2e" && longerAnswers(s, b) {
+		seen = false // longer answers take longer: no symptom of the engine
+	}
+	if w.raised {
+		w.noteCool(n, b)
+		cool := !w.cool.IsZero() && n.at.Sub(w.cool) >= coolHold
+		w.mayEnd(n.at, seen && ok && v > w.from+(limit-w.from)*calmShare, cool)
+		return
+	}
+	set := w.set(n)
+	if !ok || !seen || v < limit || set.count() < enough {
+		w.over, w.fast, w.evals = time.Time{}, time.Time{}, 0
+		return
+	}
+	if w.over.IsZero() {
+		w.over = n.at
+	}
+	times := w.newestOver(n, b)
+	if times < 1 {
+		w.fast, w.evals = time.Time{}, 0
+	} else if w.evals++; w.fast.IsZero() {
+		w.fast = n.at
+	}
+	hold := fastHold
+	if times < farOver {
+		hold = nearHold
+	}
+	quickly := !w.fast.IsZero() && w.evals >= fastEval && n.at.Sub(w.fast) >= hold
+	if quickly || n.at.Sub(w.over) >= slowHold*spanBehind(set, n) {
+		w.raised, w.quickly, w.cool = true, quickly, time.Time{}
+		w.onset, w.from, w.calm = w.over, from, time.Time{}
+	}
+}
+
+// spanBehind is how long one cluster of slow requests can hold the statistic up.
+func spanBehind(l latency, n *now) time.Duration {
+	if l.wide {
+		return wideSpan
+	}
+	return nowSpan
+}
+
+// newestOver is the median of the newest requests over its threshold; 0 when it is not known.
+func (w *watched) newestOver(n *now, b *baseline) float64 {
+	q := w.quick(n)
+	v, ok := q.median.Get()
+	limit, _, known := w.threshold(b, w.median)
+	if !ok || !known || q.n < 3 || limit <= 0 {
+		return 0
+	}
+	return v / limit
+}
+
+// noteCool keeps since when the newest requests are fast again.
+func (w *watched) noteCool(n *now, b *baseline) {
+	switch {
+	case !w.quickly || w.newestOver(n, b) >= 1:
+		w.cool = time.Time{}
+	case w.cool.IsZero():
+		w.cool = n.at
+	}
+}
+
+// mayEnd ends a raised symptom that stayed low for calmHold, or whose newest
+// requests have been fast for coolHold.
+func (w *watched) mayEnd(at time.Time, high, cool bool) {
+	switch {
+	case high && !cool:
+		w.calm = time.Time{}
+	case w.calm.IsZero() && !cool:
+		w.calm = at
+	case cool || at.Sub(w.calm) >= calmHold:
+		w.raised, w.over, w.fast, w.evals, w.calm, w.cool = false, time.Time{}, time.Time{}, 0, time.Time{}, time.Time{}
+	}
+}
+
+func longerAnswers(s Signals, b *baseline) bool {
+	v, ok := s.Get("output.p50").Get()
+	base, ok2 := b.value(tableIndex["output.p50"]).Get()
+	return ok && ok2 && isUp(v, base, 8, 1.3)
+}
+
+// symptoms lists the raised watches.
+func symptoms(ws []watched, s Signals) []Symptom {
+	out := []Symptom{}
+	for _, w := range ws {
+		if w.raised {
+			out = append(out, Symptom{Signal: w.signal, From: w.from, To: s[w.sig].Or(w.from), Unit: table[w.sig].Unit, Since: w.onset})
+		}
+	}
+	return out
+}
+
+func anyOver(ws []watched) bool {
+	for _, w := range ws {
+		if !w.over.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// incident is the onset of the earliest symptom that stands, zero without one.
+func incident(ws []watched) time.Time {
+	var first time.Time
+	for _, w := range ws {
+		if w.raised && (first.IsZero() || w.onset.Before(first)) {
+			first = w.onset
+		}
+	}
+	return first
+}
