@@ -14,15 +14,40 @@ type Histogram struct {
 	Sum        float64
 }
 
+// sound reports whether every bound has its count.
+func (h *Histogram) sound() bool { return h != nil && len(h.Bounds) == len(h.Cumulative) }
+
+// sameBuckets reports whether two histograms can be added and subtracted.
+func (h *Histogram) sameBuckets(o *Histogram) bool {
+	if !h.sound() || !o.sound() || len(h.Bounds) != len(o.Bounds) {
+		return false
+	}
+	for i := range h.Bounds {
+		if h.Bounds[i] != o.Bounds[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Sub returns what was observed since older. A reset (the engine restarted) or a
 // changed bucket layout returns ok false: the window has to be dropped.
 func (h *Histogram) Sub(older *Histogram) (delta *Histogram, ok bool) {
-	if h == nil || older == nil || len(h.Bounds) != len(older.Bounds) || h.Count < older.Count {
+	if !h.sameBuckets(older) || h.Count < older.Count {
 		return nil, false
 	}
-	d := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count - older.Count, Sum: h.Sum - older.Sum}
+	sum := h.Sum - older.Sum
+	if sum < 0 { // a sum of floats may fall in its last digits, a restart is more than that
+		if older.Sum >= 0 && -sum > 1e-9*older.Sum {
+			return nil, false
+		}
+		if older.Sum >= 0 {
+			sum = 0
+		}
+	}
+	d := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count - older.Count, Sum: sum}
 	for i := range h.Cumulative {
-		if h.Bounds[i] != older.Bounds[i] || h.Cumulative[i] < older.Cumulative[i] {
+		if h.Cumulative[i] < older.Cumulative[i] {
 			return nil, false
 		}
 		d.Cumulative[i] = h.Cumulative[i] - older.Cumulative[i]
@@ -32,14 +57,11 @@ func (h *Histogram) Sub(older *Histogram) (delta *Histogram, ok bool) {
 
 // Add returns the sum of two histograms with the same buckets; ok is false when they differ.
 func (h *Histogram) Add(o *Histogram) (sum *Histogram, ok bool) {
-	if h == nil || o == nil || len(h.Bounds) != len(o.Bounds) {
+	if !h.sameBuckets(o) {
 		return nil, false
 	}
 	s := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count + o.Count, Sum: h.Sum + o.Sum}
 	for i := range h.Cumulative {
-		if h.Bounds[i] != o.Bounds[i] {
-			return nil, false
-		}
 		s.Cumulative[i] = h.Cumulative[i] + o.Cumulative[i]
 	}
 	return s, true
@@ -58,22 +80,24 @@ func (h *Histogram) Mean() Opt[float64] {
 // bounds: all that is really known. Beyond the last bound the estimate is that bound
 // and high is +Inf. Missing when nothing was observed.
 func (h *Histogram) Quantile(q float64) (estimate Opt[float64], low, high float64) {
-	if h == nil || h.Count <= 0 || len(h.Bounds) == 0 {
+	if !h.sound() || !(h.Count > 0) || len(h.Bounds) == 0 || math.IsNaN(q) {
 		return Opt[float64]{}, 0, 0
 	}
-	rank := q * h.Count
-	i := sort.Search(len(h.Cumulative), func(i int) bool { return h.Cumulative[i] >= rank })
+	rank := min(max(q, 0), 1) * h.Count
+	i := sort.Search(len(h.Cumulative), func(i int) bool { return h.Cumulative[i] >= rank && h.Cumulative[i] > 0 })
 	if i == len(h.Bounds) {
 		return Some(h.Bounds[i-1]), h.Bounds[i-1], math.Inf(1)
 	}
+	high = h.Bounds[i]
 	var below float64
 	if i > 0 {
 		low, below = h.Bounds[i-1], h.Cumulative[i-1]
+	} else if high <= 0 {
+		low = high // nothing is known of a lowest bucket that reaches below 0
 	}
-	high = h.Bounds[i]
 	in := h.Cumulative[i] - below
 	if in <= 0 {
 		return Some(high), low, high
 	}
-	return Some(low + (high-low)*(rank-below)/in), low, high
+	return Some(min(max(low, low+(high-low)*(rank-below)/in), high)), low, high
 }

@@ -35,8 +35,8 @@ type Process struct {
 	CPUSecondsTotal         Opt[float64] `json:"cpu_seconds_total,omitzero"` // user and system, all threads
 	RSSBytes                Opt[float64] `json:"rss_bytes,omitzero"`
 	Threads                 Opt[float64] `json:"threads,omitzero"`
-	RunWaitSecondsTotal     Opt[float64] `json:"run_wait_seconds_total,omitzero"` // threads waiting for a core (schedstat)
-	BusiestThreadSecs       Opt[float64] `json:"busiest_thread_seconds_total,omitzero"`
+	RunWaitSecondsTotal     Opt[float64] `json:"run_wait_seconds_total,omitzero"`       // threads waiting for a core (schedstat)
+	BusiestThreadSecs       Opt[float64] `json:"busiest_thread_seconds_total,omitzero"` // grows by what the busiest thread of each interval ran
 	VoluntarySwitchesTotal  Opt[float64] `json:"voluntary_switches_total,omitzero"`
 	PreemptedSwitchesTotal  Opt[float64] `json:"involuntary_switches_total,omitzero"`
 	MajorFaultsTotal        Opt[float64] `json:"major_faults_total,omitzero"`

@@ -88,7 +88,7 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
 	}
-	if bytes.HasPrefix(b, []byte(`{"absent":`)) {
+	if bytes.HasPrefix(b, []byte("{")) && bytes.Contains(b, []byte(`"absent"`)) {
 		var a absent
 		if err := json.Unmarshal(b, &a); err != nil {
 			return err

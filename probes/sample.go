@@ -1,7 +1,8 @@
 // Package probes holds the one value that flows through llmtop, the Sample, and
 // what every part needs to make one or to look back over many: Opt (a reading
-// that may be missing), Collector (asks the probes once a tick, waits for none)
-// and Window (the last samples, and the arithmetic over them).
+// that may be missing), Collector (asks the probes once a tick, waits for none),
+// Window (the last samples, and the arithmetic over them) and, for probes that
+// read over HTTP, Endpoint and Fetcher (bounded in time and bytes).
 //
 // Its children either fill sections (scrape, host, nvml, cpuprofile, enginelog),
 // interpret them (dialect, frames: pure functions) or keep them (record). They

@@ -21,6 +21,7 @@ type Window struct {
 	keep   time.Duration
 	decode Decoder
 	points []*Point
+	floor  time.Time // readings made before it are of another clock
 }
 
 // NewWindow returns an empty window over the last keep.
@@ -28,12 +29,15 @@ func NewWindow(keep time.Duration, decode Decoder) *Window {
 	return &Window{keep: keep, decode: decode}
 }
 
-// Push adds a sample and drops what is older than keep. A sample that is not
-// later than the newest (a clock that jumped back) starts the window afresh.
+// Push adds a sample and drops what is older than keep. When the wall clock
+// jumped since the newest one, in either direction, times before and after do
+// not compare: the window starts afresh.
 func (w *Window) Push(s *Sample) *Point {
 	p := w.decode(s)
-	if n := len(w.points); n > 0 && !s.At.After(w.points[n-1].At) {
-		w.points = nil
+	if last := w.Last(); last != nil {
+		if at, jumped := jump(last.Sample, s); jumped {
+			w.points, w.floor = nil, at
+		}
 	}
 	w.points = append(w.points, p)
 	first := s.At.Add(-w.keep)
@@ -47,8 +51,23 @@ func (w *Window) Push(s *Sample) *Point {
 	return p
 }
 
+// jump reports whether the wall clock moved between two samples in another way
+// than time did, and then the moment of the older one on the newer one's clock:
+// what was read before it carries a time that means nothing any more. Without
+// monotonic times (another collection) only a step back can be told.
+func jump(older, newer *Sample) (at time.Time, jumped bool) {
+	wall, mono := newer.At.Sub(older.At), newer.Mono-older.Mono
+	switch {
+	case mono > 0 && (wall-mono > jumpLimit || mono-wall > jumpLimit):
+		return newer.At.Add(-mono), true
+	case wall <= 0:
+		return time.Time{}, true
+	}
+	return time.Time{}, false
+}
+
 // All is the whole window.
-func (w *Window) All() View { return View{w.points} }
+func (w *Window) All() View { return View{w.points, w.floor} }
 
 // Last returns the newest point, nil when empty.
 func (w *Window) Last() *Point {
@@ -71,7 +90,10 @@ func (w *Window) Since(d time.Duration) View {
 }
 
 // View is a contiguous part of a window, oldest first.
-type View struct{ points []*Point }
+type View struct {
+	points []*Point
+	floor  time.Time // readings made before it do not count
+}
 
 // Points returns the points; the caller does not change them.
 func (v View) Points() []*Point { return v.points }
@@ -86,105 +108,5 @@ func (v View) Between(from, to time.Time) View {
 	if i >= j {
 		return View{}
 	}
-	return View{v.points[i:j]}
-}
-
-// Reading finds a number in a point and when it was read; ok is false where it is missing.
-type Reading func(*Point) (value float64, at time.Time, ok bool)
-
-// Distribution finds a cumulative histogram in a point; nil where it is missing.
-type Distribution func(*Point) (h *Histogram, at time.Time)
-
-// Increase is how much a counter grew over the view, and over how many seconds
-// by the readings' own times. A reset counts what came after it. Repeated
-// sections (same time) are skipped. Missing with fewer than two readings.
-func (v View) Increase(counter Reading) (increase Opt[float64], seconds float64) {
-	var total float64
-	var first, last time.Time
-	var prev float64
-	n := 0
-	for _, p := range v.points {
-		value, at, ok := counter(p)
-		if !ok || (n > 0 && !at.After(last)) {
-			continue
-		}
-		if n == 0 {
-			first = at
-		} else if value < prev {
-			total += value
-		} else {
-			total += value - prev
-		}
-		prev, last = value, at
-		n++
-	}
-	if n < 2 {
-		return Opt[float64]{}, 0
-	}
-	return Some(total), last.Sub(first).Seconds()
-}
-
-// Rate is Increase per second.
-func (v View) Rate(counter Reading) Opt[float64] {
-	inc, seconds := v.Increase(counter)
-	value, ok := inc.Get()
-	if !ok || seconds <= 0 {
-		return Opt[float64]{}
-	}
-	return Some(value / seconds)
-}
-
-// Values returns the distinct readings of the view in order.
-func (v View) Values(reading Reading) (values []float64, times []time.Time) {
-	for _, p := range v.points {
-		value, at, ok := reading(p)
-		if !ok || (len(times) > 0 && !at.After(times[len(times)-1])) {
-			continue
-		}
-		values, times = append(values, value), append(times, at)
-	}
-	return values, times
-}
-
-// Observed is what a histogram gathered over the view, resets handled as in
-// Increase; nil with fewer than two readings or when the buckets changed shape.
-func (v View) Observed(d Distribution) *Histogram {
-	var total, prev *Histogram
-	var last time.Time
-	for _, p := range v.points {
-		h, at := d(p)
-		if h == nil || (prev != nil && !at.After(last)) {
-			continue
-		}
-		if prev != nil {
-			delta, ok := h.Sub(prev)
-			if !ok {
-				delta = h
-			}
-			if total == nil {
-				total = delta
-			} else if sum, ok := total.Add(delta); ok {
-				total = sum
-			} else {
-				return nil
-			}
-		}
-		prev, last = h, at
-	}
-	return total
-}
-
-// Finished returns the requests of the view that finished, each once, in order.
-func (v View) Finished() []*Request {
-	var out []*Request
-	last := map[string]time.Time{} // a section that was not renewed appears again, with the same At
-	for _, p := range v.points {
-		for _, section := range p.Requests {
-			if section.At.After(last[section.Endpoint]) {
-				last[section.Endpoint] = section.At
-				out = append(out, section.Finished...)
-			}
-		}
-	}
-	return out
+	return View{v.points[i:j], v.floor}
 }

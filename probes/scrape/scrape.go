@@ -1,0 +1,104 @@
+// Package scrape reads an engine's metrics page: in flows the Prometheus text
+// exposition over HTTP, out flow *probes.Scrape sections that hold every series,
+// raw and cumulative. What the names mean is left to package dialect.
+package scrape
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"llmtop/probes"
+)
+
+// Options of a probe. Zero values mean the defaults.
+type Options struct {
+	Path      string            // of the page below the endpoint; default /metrics
+	Bearer    string            // token, sent and never stored in a sample
+	Timeout   time.Duration     // whole fetch; default 2 s
+	MaxBytes  int64             // of a page; default 16 MiB
+	MaxSeries int               // of a page; default 20000
+	Transport http.RoundTripper // default: one kept-alive connection
+}
+
+// Probe fetches one metrics page. It is a probes.Probe.
+type Probe struct {
+	endpoint string
+	fetch    *probes.Fetcher
+	parser   *Parser
+	err      error // the address was no good
+}
+
+// New returns a probe for the endpoint, e.g. "http://127.0.0.1:8000". An address
+// that cannot be used is reported by each Read.
+func New(endpoint string, o Options) *Probe {
+	e, err := probes.ParseEndpoint(endpoint)
+	if err != nil {
+		return &Probe{endpoint: probes.Printable(endpoint, 100), err: err}
+	}
+	if o.Path == "" {
+		o.Path = "/metrics"
+	}
+	return &Probe{
+		endpoint: e.String(),
+		parser:   NewParser(o.MaxSeries),
+		fetch: probes.NewFetcher(e, o.Path, probes.FetchOptions{
+			Timeout: o.Timeout, MaxBytes: o.MaxBytes, Bearer: o.Bearer, Transport: o.Transport,
+			Accept: "text/plain;version=0.0.4;q=1,*/*;q=0.1",
+		}),
+	}
+}
+
+// Name is "scrape" and the endpoint.
+func (p *Probe) Name() string { return "scrape " + p.endpoint }
+
+// Read fetches and parses the page. A page with more series than the limit
+// yields its first ones and an error.
+func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	began := time.Now()
+	page, err := p.fetch.Get(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	at := time.Now()
+	s, err := p.parser.page(page)
+	if s == nil {
+		return nil, err
+	}
+	s.At, s.Endpoint, s.Seconds = at.Round(0).UTC(), p.endpoint, time.Since(began).Seconds()
+	return s, err
+}
+
+// Close gives the connection back.
+func (p *Probe) Close() error {
+	if p.fetch == nil {
+		return nil
+	}
+	return p.fetch.Close()
+}
+
+// page parses a fetched page, or says what it is instead.
+func (p *Parser) page(page *probes.Page) (*probes.Scrape, error) {
+	what := probes.Describe(page.ContentType, page.Body)
+	if what == "HTML" || what == "binary data" {
+		return nil, fmt.Errorf("%s: found %s, not Prometheus metrics", page.URL, what)
+	}
+	s, more := p.Parse(page.Body)
+	switch {
+	case len(s.Values) == 0 && what == "an empty page":
+		return nil, fmt.Errorf("%s: found an empty page: the engine exposes no metrics", page.URL)
+	case len(s.Values) == 0:
+		if !bytes.ContainsRune(page.Body, '#') || s.Dropped > 0 {
+			return nil, fmt.Errorf("%s: found %s, not Prometheus metrics", page.URL, what)
+		}
+		return nil, fmt.Errorf("%s: found a metrics page without any series yet", page.URL)
+	case more > 0:
+		return s, fmt.Errorf("%s: %d series beyond the limit of %d left out", page.URL, more, len(s.Values))
+	}
+	return s, nil
+}
