@@ -1,0 +1,138 @@
+package panes
+
+import (
+	"math"
+	"time"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// Controls is what the keys drive; the caller implements it. Calls come from the
+// screen's event loop one at a time and must return soon. They answer with a new
+// Show, not with a value.
+type Controls interface {
+	TogglePause()          // hold the screen still, or let it run on
+	Step(n int)            // n samples on, back when negative; live screens pause
+	Seek(by time.Duration) // in the samples' time; ToStart and ToEnd go to the ends
+	Speed(factor float64)  // multiplies the speed of a replay
+	NextFinding()          // on to the next sample whose verdict differs
+}
+
+// Marker is implemented by Controls that can note a moment in the recording.
+type Marker interface{ Mark() }
+
+// The ends of what can be shown, for Controls.Seek.
+const (
+	ToStart = time.Duration(math.MinInt64)
+	ToEnd   = time.Duration(math.MaxInt64)
+)
+
+// stroke is a key as typed, and which way it goes.
+type stroke struct {
+	key tcell.Key // KeyRune for a character
+	r   rune
+	mod tcell.ModMask // of a key that is no character: Shift or none
+	n   int
+}
+
+func (s stroke) matches(e *tcell.EventKey) bool {
+	if s.key != tcell.KeyRune {
+		return e.Key() == s.key && e.Modifiers()&tcell.ModShift == s.mod
+	}
+	return e.Key() == tcell.KeyRune && e.Rune() == s.r && e.Modifiers()&(tcell.ModCtrl|tcell.ModAlt|tcell.ModMeta) == 0
+}
+
+// binding is a row of the key table: what the help shows, the strokes, what they do.
+type binding struct {
+	label, help string
+	do          func(a *App, n int)
+	strokes     []stroke
+	scrollsHelp bool // works while the help is open; any other key closes it
+	opensHelp   bool // and so does no more than close it
+}
+
+func bind(label, help string, do func(*App, int), strokes ...stroke) binding {
+	return binding{label: label, help: help, do: do, strokes: strokes}
+}
+
+func char(r rune, n int) stroke       { return stroke{key: tcell.KeyRune, r: r, n: n} }
+func press(k tcell.Key, n int) stroke { return stroke{key: k, n: n} }
+func shift(k tcell.Key, n int) stroke { return stroke{key: k, mod: tcell.ModShift, n: n} }
+
+// keyTable is every key there is; the help is made from it.
+func keyTable() []binding {
+	help := bind("?", "this help", openHelp, char('?', 0), char('h', 0), press(tcell.KeyF1, 0))
+	help.opensHelp = true
+	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help", scroll,
+		press(tcell.KeyUp, -1), press(tcell.KeyDown, 1), press(tcell.KeyPgUp, -8), press(tcell.KeyPgDn, 8))
+	updown.scrollsHelp = true
+	return []binding{
+		bind("q Ctrl-C", "quit", func(a *App, _ int) { a.Stop() }, char('q', 0), press(tcell.KeyCtrlC, 0)),
+		help,
+		bind("space", "pause, go on", func(a *App, _ int) { a.controls.TogglePause() }, char(' ', 0)),
+		bind("← →", "one sample back, on", func(a *App, n int) { a.controls.Step(n) }, press(tcell.KeyLeft, -1), press(tcell.KeyRight, 1)),
+		bind("[ ] or Shift-← →", "10 s back, on", seek(10*time.Second), char('[', -1), char(']', 1), shift(tcell.KeyLeft, -1), shift(tcell.KeyRight, 1)),
+		bind("{ }", "1 min back, on", seek(time.Minute), char('{', -1), char('}', 1)),
+		bind("Home End", "first, last sample", seekEnd, press(tcell.KeyHome, -1), press(tcell.KeyEnd, 1)),
+		bind("+ −", "replay twice, half as fast", changeSpeed, char('+', 1), char('=', 1), char('-', -1)),
+		bind("n", "to the next finding", func(a *App, _ int) { a.controls.NextFinding() }, char('n', 0)),
+		bind("m", "mark this moment", mark, char('m', 0)),
+		updown,
+		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
+	}
+}
+
+func openHelp(a *App, _ int) { a.help, a.scroll = true, 0 }
+
+func seek(unit time.Duration) func(*App, int) {
+	return func(a *App, n int) { a.controls.Seek(time.Duration(n) * unit) }
+}
+
+func seekEnd(a *App, n int) {
+	if n < 0 {
+		a.controls.Seek(ToStart)
+	} else {
+		a.controls.Seek(ToEnd)
+	}
+}
+
+func changeSpeed(a *App, n int) {
+	if n < 0 {
+		a.controls.Speed(0.5)
+	} else {
+		a.controls.Speed(2)
+	}
+}
+
+func mark(a *App, _ int) {
+	if m, ok := a.controls.(Marker); ok {
+		m.Mark()
+	}
+}
+
+func scroll(a *App, n int) { a.scroll = max(0, a.scroll+n) }
+
+// pressed handles a key; every key is ours, none goes on to tview.
+func (a *App) pressed(e *tcell.EventKey) *tcell.EventKey {
+	b, n := a.bound(e)
+	closing := a.help && (b == nil || !b.scrollsHelp)
+	if closing {
+		a.help, a.scroll = false, 0
+	}
+	if b != nil && !(closing && b.opensHelp) {
+		b.do(a, n)
+	}
+	return nil
+}
+
+// bound finds what a key does, nil for nothing, and which way it goes.
+func (a *App) bound(e *tcell.EventKey) (*binding, int) {
+	for i := range a.keys {
+		for _, s := range a.keys[i].strokes {
+			if s.matches(e) {
+				return &a.keys[i], s.n
+			}
+		}
+	}
+	return nil, 0
+}

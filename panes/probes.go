@@ -1,0 +1,121 @@
+package panes
+
+import (
+	"fmt"
+	"time"
+
+	"llmtop/probes"
+)
+
+// statusRow is the bottom line: a message when there is one, else how the probes
+// do and what llmtop itself costs; the keys to remember at the right.
+func statusRow(v *view, w int) row {
+	right := row{}.add(faint, "? help  q quit ")
+	if w < 50 {
+		right = row{}.add(faint, "?  q ")
+	}
+	if v.Message != "" {
+		return ends(w, row{}.add(invert, " "+firstLine(v.Message, "")+" ").add(plain, " "), right)
+	}
+	if v.tick == nil {
+		return ends(w, row{}, right)
+	}
+	left := probeSummary(v)
+	if cost := selfCost(v); w >= 60 {
+		right = append(row{}.add(faint, "llmtop "+cost+"   "), right...)
+	}
+	return ends(w, left, right)
+}
+
+// probeSummary names the probes in trouble and counts the others; the age of the
+// oldest good reading is told when it is not of this moment.
+func probeSummary(v *view) row {
+	r := row{}.add(plain, " ")
+	fine, oldest := 0, time.Duration(0)
+	for _, p := range troubledFirst(v.tick.Point.Probes) {
+		word, t := probeWord(v, &p)
+		if t == faint {
+			fine++
+			if !p.At.IsZero() {
+				oldest = max(oldest, v.at.Sub(p.At))
+			}
+			continue
+		}
+		r = r.add(strong, clean(p.Name)+" ").add(t, word).add(plain, "  ")
+	}
+	if fine == 0 {
+		return r
+	}
+	text := fmt.Sprintf("%d probes ok", fine)
+	if oldest >= 2*time.Second {
+		text += ", oldest reading " + ago(oldest)
+	}
+	return r.add(faint, text+" ")
+}
+
+// troubledFirst lists failing and hung probes before the others, so that they
+// are not the ones cut off.
+func troubledFirst(all []probes.ProbeStatus) []probes.ProbeStatus {
+	var first, rest []probes.ProbeStatus
+	for _, p := range all {
+		if p.Err != "" || hung(&p) {
+			first = append(first, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	return append(first, rest...)
+}
+
+// hung reports a read that has been out for longer than two of its intervals, or
+// 2 s: the next read should have come and gone by then.
+func hung(p *probes.ProbeStatus) bool {
+	pending, ok := p.PendingSeconds.Get()
+	return ok && pending > max(2*p.EverySeconds, 2)
+}
+
+// probeWord is a probe's state in a word or two.
+func probeWord(v *view, p *probes.ProbeStatus) (string, tone) {
+	age, isOld := time.Duration(0), false
+	if !p.At.IsZero() {
+		age = v.at.Sub(p.At)
+		isOld = age > v.staleAfter(p.EverySeconds)
+	}
+	switch {
+	case hung(p):
+		return "hung " + ago(time.Duration(p.PendingSeconds.Or(0)*float64(time.Second))), bad
+	case p.Err != "":
+		if isOld {
+			return "error, " + ago(age) + " old", bad
+		}
+		return "error", bad
+	case p.At.IsZero():
+		return missing, faint
+	case isOld:
+		return ago(age) + " old", warn
+	}
+	return "ok", faint
+}
+
+func selfCost(v *view) string {
+	cpu := show(v.sig("self.cpu"), func(cores float64) string { return digits(cores*100) + " %" })
+	return cpu + " CPU " + show(v.sig("self.rss"), byteSize)
+}
+
+// probeRows is a line a probe: state, age, how long a read takes, the error in full.
+func probeRows(v *view, w int) []row {
+	var rows []row
+	for _, p := range troubledFirst(v.tick.Point.Probes) {
+		word, t := probeWord(v, &p)
+		age := missing
+		if !p.At.IsZero() {
+			age = ago(v.at.Sub(p.At))
+		}
+		r := row{}.add(plain, " ").left(strong, 11, clean(p.Name)).left(t, 17, word).
+			add(faint, "age").right(plain, 7, age).
+			add(faint, "  took").right(plain, 8, show(p.LatencySeconds, seconds)).
+			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))
+		rows = append(rows, r.add(bad, " "+clean(p.Err)))
+	}
+	return rows
+}

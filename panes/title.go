@@ -1,0 +1,81 @@
+package panes
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"llmtop/probes"
+)
+
+// titleRow says what is looked at and when: engine, mode, recording, gaps, clock.
+func titleRow(v *view, w int) row {
+	left := row{}.add(faint, " ").add(plain, firstLine(v.Title, "llmtop"))
+	right := row{}
+	if v.tick != nil && v.tick.Point.Simulated {
+		right = right.add(warn, "SIMULATED").add(plain, "  ")
+	}
+	if v.Recording != "" {
+		right = right.add(bad, "● REC ")
+		if w >= 60 {
+			right = right.add(plain, cut(clean(v.Recording), w/5)+"  ")
+		}
+	}
+	if v.tick != nil {
+		if gap := v.gap(len(v.Ticks) - 1); gap > 0 {
+			right = right.add(warn, "╎ gap "+ago(gap)).add(plain, "  ")
+		}
+	}
+	return ends(w, left, append(right, modeRow(v, w)...))
+}
+
+// modeRow is the mode, the place in the recording and the sample's clock.
+func modeRow(v *view, w int) row {
+	at := v.at
+	if at.IsZero() {
+		at = v.Position.At
+	}
+	now := ""
+	if !at.IsZero() {
+		now = clock(at)
+		if w >= 120 {
+			now = at.UTC().Format("2006-01-02 ") + now
+		}
+	}
+	if v.Mode == Live {
+		return row{}.add(faint, "live ").add(strong, now+" ")
+	}
+	r := row{}.add(warnInvert, " "+v.Mode.String()+" ").add(plain, " ")
+	r = append(r, playRow(v.Position, w)...)
+	return r.add(strong, now+" ")
+}
+
+// playRow shows ▶ or ‖, the speed and how far into the recording the screen is.
+func playRow(p Position, w int) row {
+	sign := "‖ "
+	if p.Playing {
+		sign = "▶ "
+	}
+	r := row{}.add(strong, sign)
+	if p.Playing && p.Speed > 0 && p.Speed != 1 {
+		r = r.add(plain, fmt.Sprintf("×%.3g ", p.Speed))
+	}
+	length := p.End.Sub(p.Start)
+	if p.Start.IsZero() || length <= 0 {
+		return r
+	}
+	done := math.Max(0, math.Min(1, p.At.Sub(p.Start).Seconds()/length.Seconds()))
+	if w >= 100 {
+		r = r.add(link, bar(probes.Some(done), min(24, w/8))).add(plain, " ")
+	}
+	return r.add(plain, stopwatch(p.At.Sub(p.Start))+"/"+stopwatch(length)+" ")
+}
+
+// stopwatch prints m:ss or h:mm:ss.
+func stopwatch(d time.Duration) string {
+	s := int(max(d, 0).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}

@@ -1,0 +1,171 @@
+package panes
+
+import (
+	"strings"
+	"time"
+
+	"llmtop/rules"
+)
+
+// verdictRows is the line a tired person reads first: the state, the cause, the
+// number that proves it and since when. At most most rows; what does not fit in
+// them is left out from the end.
+func verdictRows(v *view, w, most int) []row {
+	word, wordTone := "WAITING", warnInvert
+	facts := []string{firstLine(v.Waiting, "no sample yet")}
+	if v.tick != nil {
+		word, wordTone = stateWord(v.tick.Diagnosis.State)
+		facts = verdictFacts(v)
+	}
+	head := row{}.add(wordTone, " "+word+" ").add(plain, " ")
+	return flow(head, facts, w, most)
+}
+
+func firstLine(s, otherwise string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	if strings.TrimSpace(line) == "" {
+		return otherwise
+	}
+	return line
+}
+
+func stateWord(s rules.State) (string, tone) {
+	switch s {
+	case rules.Healthy:
+		return "HEALTHY", goodInvert
+	case rules.Degraded:
+		return "DEGRADED", badInvert
+	case rules.Unknown:
+		return "DEGRADED", badInvert
+	case rules.Unmeasurable:
+		return "CANNOT TELL", warnInvert
+	}
+	return strings.ToUpper(clean(string(s))), warnInvert
+}
+
+// verdictFacts are the parts of the verdict, the most telling first.
+func verdictFacts(v *view) []string {
+	d := &v.tick.Diagnosis
+	switch d.State {
+	case rules.Degraded, rules.Unknown:
+		return degradedFacts(v)
+	case rules.Unmeasurable:
+		return []string{firstLine(d.Reason, "nothing to judge by")}
+	}
+	var facts []string
+	for _, name := range [...]string{"ttft.p95", "tpot.p95"} {
+		if value, ok := v.sig(name).Get(); ok {
+			facts = append(facts, signalLabel(name)+" "+seconds(value))
+		}
+	}
+	if rate, ok := v.sig("requests.rate").Get(); ok {
+		facts = append(facts, count(rate)+" requests/s")
+	}
+	if len(d.Risks) > 0 {
+		facts = append(facts, "risk: "+d.Risks[0].Text)
+	}
+	if d.Baseline != "" {
+		facts = append(facts, "baseline "+d.Baseline)
+	}
+	return facts
+}
+
+func degradedFacts(v *view) []string {
+	d := &v.tick.Diagnosis
+	cause := "cause unknown: no rule fits"
+	var since time.Time
+	if len(d.Causes) > 0 && d.State != rules.Unknown {
+		cause, since = d.Causes[0].ID, d.Causes[0].Since
+		if d.Causes[0].Limit {
+			cause += " (hardware limit)"
+		}
+	}
+	facts := []string{cause}
+	if len(d.Symptoms) > 0 {
+		s := worstSymptom(d.Symptoms)
+		fact := signalLabel(s.Signal) + " " + change(s.From, s.To, s.Unit)
+		if share := mainPart(d, s.Signal); share != "" {
+			fact += ", " + share
+		}
+		facts = append(facts, fact)
+		if since.IsZero() {
+			since = s.Since
+		}
+	}
+	if !since.IsZero() {
+		facts = append(facts, "began "+ago(v.at.Sub(since))+" ago")
+	}
+	if len(d.Causes) > 1 && d.State != rules.Unknown {
+		facts = append(facts, "also "+d.Causes[1].ID)
+	}
+	return facts
+}
+
+// worstSymptom is the one that grew most against its baseline.
+func worstSymptom(all []rules.Symptom) rules.Symptom {
+	worst := all[0]
+	for _, s := range all[1:] {
+		if s.From > 0 && worst.From > 0 && s.To/s.From > worst.To/worst.From {
+			worst = s
+		}
+	}
+	return worst
+}
+
+// mainPart is the stage with the largest part of what a symptom grew by.
+func mainPart(d *rules.Diagnosis, signal string) string {
+	of, _, _ := strings.Cut(signal, ".")
+	var best *rules.Attribution
+	for i := range d.Attribution {
+		a := &d.Attribution[i]
+		if a.Of == of && (best == nil || a.Share > best.Share) {
+			best = a
+		}
+	}
+	if best == nil || best.Share <= 0 {
+		return ""
+	}
+	return percent(best.Share) + " " + best.Stage
+}
+
+// flow sets facts behind head, separated by dots, in at most most rows of w
+// cells. A fact that does not fit goes on the next row, broken at blanks if need
+// be; what does not fit on the last row is cut.
+func flow(head row, facts []string, w, most int) []row {
+	rows, used := []row{head}, head.width()
+	for i, fact := range facts {
+		t, separator := plain, " · "
+		if i == 0 {
+			t, separator = strong, ""
+		}
+		if used == 1 {
+			separator = ""
+		}
+		fact = strings.Join(strings.Fields(clean(fact)), " ")
+		for fact != "" {
+			room := w - used - width(separator)
+			text, rest := fact, ""
+			if width(fact) > room && len(rows) < most {
+				text, rest = breakAt(fact, room, used == 1)
+			}
+			if text != "" && room > 0 {
+				rows[len(rows)-1] = rows[len(rows)-1].add(faint, separator).add(t, text)
+				used += width(separator) + width(text)
+			}
+			if fact = rest; fact != "" {
+				rows, used, separator = append(rows, row{}.add(plain, " ")), 1, ""
+			}
+		}
+	}
+	return rows
+}
+
+// breakAt splits text so that its first part has at most room cells. On a line
+// that has text already it is not broken at all: it goes to the next line whole.
+func breakAt(text string, room int, fresh bool) (first, rest string) {
+	if !fresh {
+		return "", text
+	}
+	lines := wrap(text, max(1, room))
+	return lines[0], strings.Join(lines[1:], " ")
+}

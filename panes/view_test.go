@@ -1,0 +1,146 @@
+package panes
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"llmtop/probes"
+	"llmtop/rules"
+)
+
+func TestGapsAreGaps(t *testing.T) {
+	f := replayFrame()
+	v := newView(f, 0, false)
+	for i := range f.Ticks {
+		want := time.Duration(0)
+		if i == history-10 {
+			want = 30 * time.Second
+		}
+		if got := v.gap(i); got != want {
+			t.Errorf("gap before tick %d is %v, want %v", i, got, want)
+		}
+	}
+	if n := strings.Count(v.sparkline("ttft.p95", history), "╎"); n != 1 {
+		t.Errorf("%d gap signs, want 1", n)
+	}
+}
+
+// TestGapAtTheLastTick is told in the title.
+func TestGapAtTheLastTick(t *testing.T) {
+	f := normalFrame()
+	f.Ticks = append(f.Ticks[:history-20], f.Ticks[history-1])
+	if got := titleRow(newView(f, 0, false), 80).text(); !strings.Contains(got, "╎ gap 19 s") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestLastKnownValues keeps the values of a silent engine, old; a signal that is
+// missing while its source answers stays missing.
+func TestLastKnownValues(t *testing.T) {
+	v := newView(staleFrame(), 0, false)
+	want := calm(history - 13)["ttft.p95"]
+	if got := v.sig("ttft.p95"); got.Or(0) != want {
+		t.Errorf("got %v, want the last value known, %v", got, want)
+	}
+	if age, isOld := v.age(v.engineAt()); !isOld || age < 12*time.Second {
+		t.Errorf("age %v, old %v", age, isOld)
+	}
+	f := normalFrame()
+	f.Ticks[history-1] = tickOf(sample(history-1), values{}, healthy())
+	if got := newView(f, 0, false).sig("ttft.p95"); got.Seen() {
+		t.Errorf("a fresh engine without a value shows %v", got)
+	}
+}
+
+func TestStaleKnowsTheProbesInterval(t *testing.T) {
+	f := normalFrame()
+	s := f.Ticks[history-1].Point.Sample
+	at := s.At.Add(-20 * time.Second)
+	v := newView(f, 0, false)
+	if _, isOld := v.age(at); !isOld {
+		t.Error("20 s is not old at 1 Hz")
+	}
+	s.Probes = append(s.Probes, probes.ProbeStatus{Name: "slow", At: at, EverySeconds: 10})
+	if _, isOld := v.age(at); isOld {
+		t.Error("20 s is old for a probe that reads every 10 s")
+	}
+}
+
+// TestSparklineMovesInSteps adds one tick: cells shift or stay, but do not change.
+func TestSparklineMovesInSteps(t *testing.T) {
+	ticks := calmTicks()
+	before := []rune(newView(Frame{Ticks: ticks[:history-1]}, 0, false).sparkline("requests.rate", 40))
+	after := []rune(newView(Frame{Ticks: ticks}, 0, false).sparkline("requests.rate", 40))
+	same := string(before[1:39]) == string(after[1:39])
+	shifted := string(before[2:39]) == string(after[1:38])
+	if !same && !shifted {
+		t.Errorf("shimmers:\n%s\n%s", string(before), string(after))
+	}
+}
+
+func TestProbeWords(t *testing.T) {
+	v := newView(normalFrame(), 0, false)
+	at := v.at.Add(-time.Second)
+	cases := []struct {
+		status probes.ProbeStatus
+		want   string
+	}{
+		{probes.ProbeStatus{At: at, EverySeconds: 1}, "ok"},
+		{probes.ProbeStatus{At: at, EverySeconds: 1, Err: "refused"}, "error"},
+		{probes.ProbeStatus{At: v.at.Add(-9 * time.Second), EverySeconds: 1, Err: "refused"}, "error, 9 s old"},
+		{probes.ProbeStatus{At: v.at.Add(-9 * time.Second), EverySeconds: 1}, "9 s old"},
+		{probes.ProbeStatus{At: at, EverySeconds: 1, PendingSeconds: probes.Some(9.0)}, "hung 9 s"},
+		{probes.ProbeStatus{At: at, EverySeconds: 60, PendingSeconds: probes.Some(9.0)}, "ok"},
+		{probes.ProbeStatus{EverySeconds: 1}, "–"},
+	}
+	for _, c := range cases {
+		if got, _ := probeWord(v, &c.status); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.status, got, c.want)
+		}
+	}
+}
+
+func TestWorstDevices(t *testing.T) {
+	some := func(i int, busy float64) probes.GPUDevice {
+		return probes.GPUDevice{Index: i, KernelActiveRatio: probes.Some(busy)}
+	}
+	lost, held := some(2, 0), some(3, 0.1)
+	lost.Err, held.ThrottleBits = "lost", probes.Some(probes.ThrottleHWThermal)
+	var order []int
+	for _, d := range worst([]probes.GPUDevice{some(0, 0.5), some(1, 0.9), lost, held}, 3) {
+		order = append(order, d.Index)
+	}
+	if order[0] != 2 || order[1] != 3 || order[2] != 1 {
+		t.Errorf("got %v, want the lost, the held back, the busiest", order)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	since := noon.Add(-14 * time.Second)
+	cases := []struct {
+		name string
+		d    rules.Diagnosis
+		want string
+	}{
+		{"unknown cause", rules.Diagnosis{State: rules.Unknown, Symptoms: []rules.Symptom{{Signal: "ttft.p95", From: 0.12, To: 2.4, Unit: "s", Since: since}}},
+			" DEGRADED  cause unknown: no rule fits · TTFT p95 0.12→2.4 s · began 14 s ago"},
+		{"limit", rules.Diagnosis{State: rules.Degraded, Causes: []rules.Cause{{ID: "bandwidth-bound-decode", Limit: true, Since: since}}},
+			" DEGRADED  bandwidth-bound-decode (hardware limit) · began 14 s ago"},
+		{"two causes", rules.Diagnosis{State: rules.Degraded, Causes: []rules.Cause{{ID: "power-cap"}, {ID: "mix-shift"}}},
+			" DEGRADED  power-cap · also mix-shift"},
+		{"worst symptom", rules.Diagnosis{State: rules.Degraded, Causes: []rules.Cause{{ID: "a"}},
+			Symptoms: []rules.Symptom{{Signal: "e2e.p50", From: 1, To: 2, Unit: "s"}, {Signal: "tpot.p50", From: 0.01, To: 0.05, Unit: "s"}}},
+			" DEGRADED  a · TPOT p50 10→50 ms"},
+		{"unmeasurable", rules.Diagnosis{State: rules.Unmeasurable, Reason: "no requests yet"}, " CANNOT TELL  no requests yet"},
+		{"unmeasurable without reason", rules.Diagnosis{State: rules.Unmeasurable}, " CANNOT TELL  nothing to judge by"},
+		{"a state of a later llmtop", rules.Diagnosis{State: "odd"}, " ODD "},
+	}
+	for _, c := range cases {
+		s := sample(0)
+		f := Frame{Ticks: []*rules.Tick{tickOf(s, values{}, c.d)}}
+		if got := strings.TrimRight(verdictRows(newView(f, 0, false), 120, 1)[0].text(), " "); got != strings.TrimRight(c.want, " ") {
+			t.Errorf("%s:\ngot  %q\nwant %q", c.name, got, c.want)
+		}
+	}
+}
