@@ -2,6 +2,8 @@ package panes
 
 import (
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"llmtop/probes"
@@ -41,7 +43,7 @@ func probeSummary(v *view) row {
 			}
 			continue
 		}
-		r = r.add(strong, clean(p.Name)+" ").add(t, word).add(plain, "  ")
+		r = r.add(strong, probeName(p.Name)+" ").add(t, word).add(plain, "  ")
 	}
 	if fine == 0 {
 		return r
@@ -102,7 +104,8 @@ func selfCost(v *view) string {
 	return cpu + " CPU " + show(v.sig("self.rss"), byteSize)
 }
 
-// probeRows is a line a probe: state, age, how long a read takes, the error in full.
+// probeRows is a line a probe (state, age, how long a read takes) and below it the
+// error, in full where the width allows.
 func probeRows(v *view, w int) []row {
 	var rows []row
 	for _, p := range troubledFirst(v.tick.Point.Probes) {
@@ -111,11 +114,23 @@ func probeRows(v *view, w int) []row {
 		if !p.At.IsZero() {
 			age = ago(v.at.Sub(p.At))
 		}
-		r := row{}.add(plain, " ").left(strong, 11, clean(p.Name)).left(t, 17, word).
+		r := row{}.add(plain, " ").left(strong, 15, probeName(p.Name)).left(t, 17, word).
 			add(faint, "age").right(plain, 7, age).
 			add(faint, "  took").right(plain, 8, show(p.LatencySeconds, seconds)).
 			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))
-		rows = append(rows, r.add(bad, " "+clean(p.Err)))
+		rows = append(rows, r)
+		if p.Err != "" {
+			rows = append(rows, row{}.add(bad, "   "+clean(p.Err)))
+		}
 	}
 	return rows
+}
+
+// probeName is the name with an endpoint cut down to its port: "scrape :8000".
+func probeName(name string) string {
+	what, endpoint, ok := strings.Cut(clean(name), " ")
+	if u, err := url.Parse(endpoint); ok && err == nil && u.Port() != "" {
+		return what + " :" + u.Port()
+	}
+	return clean(name)
 }

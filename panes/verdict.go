@@ -125,7 +125,7 @@ func mainPart(d *rules.Diagnosis, signal string) string {
 	if best == nil || best.Share <= 0 {
 		return ""
 	}
-	return percent(best.Share) + " " + best.Stage
+	return percent(min(best.Share, 1)) + " " + best.Stage
 }
 
 // flow sets facts behind head, separated by dots, in at most most rows of w

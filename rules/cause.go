@@ -139,6 +139,9 @@ func (d *Diagnoser) describe(s *scene, r *Rule, v verdict, share float64, engine
 		}
 	}
 	for _, rc := range r.Unless {
+		if s.blind(rc.Clause) {
+			continue // a host without a GPU has no GPU look-alike
+		}
 		e, t, why := s.evidence(rc.Clause, rc.Kind)
 		if t == unknown {
 			c.Unseen = append(c.Unseen, rc.named("")+rc.Text+": "+why)

@@ -86,7 +86,7 @@ func (d *Diagnoser) finding(s *scene, r *Rule) Finding {
 func (d *Diagnoser) state(n *now, out *Diagnosis) {
 	switch {
 	case d.sawIt && !n.alive():
-		out.State, out.Reason = Unmeasurable, "the engine no longer answers"
+		out.State, out.Reason = Unmeasurable, "the engine no longer answers"+n.trouble()
 	case len(out.Causes) > 0:
 		if out.State = Degraded; d.ending() {
 			out.Reason = "ending: the newest requests are fast again"
@@ -94,7 +94,7 @@ func (d *Diagnoser) state(n *now, out *Diagnosis) {
 	case len(out.Symptoms) > 0:
 		out.State, out.Reason = Unknown, unattributed(out)
 	case !d.sawIt:
-		out.State, out.Reason = Unmeasurable, "no engine answered"
+		out.State, out.Reason = Unmeasurable, "no engine answered"+n.trouble()
 	case d.traffic.IsZero():
 		out.State, out.Reason = Unmeasurable, "no requests yet"
 	case n.at.Sub(d.traffic) > idle:
@@ -106,6 +106,16 @@ func (d *Diagnoser) state(n *now, out *Diagnosis) {
 	default:
 		out.State = Healthy
 	}
+}
+
+// trouble is what the probe of the engine's metrics says went wrong, after a colon.
+func (n *now) trouble() string {
+	for _, p := range n.point.Probes {
+		if p.Err != "" && strings.HasPrefix(p.Name, "scrape") {
+			return ": " + p.Err
+		}
+	}
+	return ""
 }
 
 // unattributed says what is slow and where the time goes, when no rule fits.

@@ -78,7 +78,7 @@ func headline(d Diagnosis) string {
 	text := title + " " + Format(s.From, s.Unit) + " → " + Format(s.To, s.Unit)
 	for _, a := range d.Attribution {
 		if a.Of == of {
-			return text + ": " + Format(a.Share, "ratio") + " " + a.Stage
+			return text + ": " + Format(min(a.Share, 1), "ratio") + " " + a.Stage // beyond 1: another part got faster
 		}
 	}
 	return text

@@ -46,6 +46,19 @@ func (s *scene) evidence(c *Clause, kind string) (e Evidence, result truth, why 
 	return e, result, why
 }
 
+// blind reports a clause about the GPU where no GPU can be read: whatever the rest of
+// it says, it has ruled nothing out.
+func (s *scene) blind(c *Clause) bool {
+	gpu, seen := false, false
+	c.root.walk(func(n *node) {
+		if n.kind == signalNode && table[n.sig].Kind == "gpu" {
+			gpu = true
+			seen = seen || s.now[n.sig].Seen()
+		}
+	})
+	return gpu && !seen
+}
+
 func (n *node) walk(visit func(*node)) {
 	visit(n)
 	for _, a := range n.args {

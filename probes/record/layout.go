@@ -1,0 +1,350 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"llmtop/probes"
+)
+
+// Kinds of fields, as a layout record spells them.
+const (
+	kindBool     = "bool"
+	kindInt      = "int"
+	kindUint     = "uint"
+	kindFloat    = "float"
+	kindOptFloat = "opt-float"
+	kindOptUint  = "opt-uint"
+	kindTime     = "time"
+	kindText     = "text"
+	kindBlob     = "blob"     // id of a blob record
+	kindJSON     = "json"     // whatever has no kind of its own
+	kindList     = "list"     // of Type, each against a reference
+	kindSection  = "section"  // one Type, shared with the frame before when not renewed
+	kindSections = "sections" // list of section
+	kindScrapes  = "scrapes"  // list of section scrape, each with a schema and a vector of values
+)
+
+// layout lists the fields of each type in the order in which they are written.
+// It is stored in the file, so that a reader finds fields by name: fields it
+// does not know are skipped, fields that the file lacks stay zero.
+type layout struct {
+	ID    int          `json:"id"`
+	Types []layoutType `json:"types"` // the first is the sample
+}
+
+type layoutType struct {
+	Name   string        `json:"name"`
+	Fields []layoutField `json:"fields"`
+}
+
+// layoutField is a field. Fields of nested structs and of arrays are fields of
+// the type that holds them: "cpu_pressure.some_seconds_total", "stages.0".
+type layoutField struct {
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	Type string `json:"type,omitempty"` // of a list or section
+}
+
+// plan is a layoutType bound to the Go type that holds it here.
+type plan struct {
+	name   string
+	goType reflect.Type  // nil: not known here, read past
+	zero   reflect.Value // the reference of a first element
+	slots  []slot        // scalars, one bit of the mask each
+	nested []slot        // lists and sections, written after the scalars
+	floats []bool        // slots that have a mode
+}
+
+// slot is a field of a plan. path leads to it through structs and arrays; nil: not known here.
+type slot struct {
+	layoutField
+	path []int
+	sub  *plan // of a list or section
+}
+
+func (s *slot) in(v reflect.Value) reflect.Value {
+	for _, i := range s.path {
+		if v.Kind() == reflect.Array {
+			v = v.Index(i)
+		} else {
+			v = v.Field(i)
+		}
+	}
+	return v
+}
+
+var (
+	timeType     = reflect.TypeFor[time.Time]()
+	bytesType    = reflect.TypeFor[[]byte]()
+	optFloatType = reflect.TypeFor[probes.Opt[float64]]()
+	optUintType  = reflect.TypeFor[probes.Opt[uint64]]()
+	scrapeType   = reflect.TypeFor[probes.Scrape]()
+	sampleType   = reflect.TypeFor[probes.Sample]()
+)
+
+// goFields returns the fields of a Go struct as a layout would name them.
+// Those of the sample's prefix and those a scrape takes from its schema are left out.
+func goFields(t reflect.Type) []slot {
+	var out []slot
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := fieldName(f)
+		switch {
+		case !f.IsExported(),
+			t == sampleType && (name == "seq" || name == "at" || name == "mono" || name == "interval"),
+			t == scrapeType && (name == "endpoint" || name == "schema" || name == "values"):
+			continue
+		}
+		out = append(out, slotsOf(f.Type, name, []int{i})...)
+	}
+	return out
+}
+
+// slotsOf returns the slots of one field: several when it is a struct or an array.
+func slotsOf(t reflect.Type, name string, path []int) []slot {
+	if kind := scalarKind(t); kind != "" {
+		return []slot{{layoutField: layoutField{Name: name, Kind: kind}, path: path}}
+	}
+	var out []slot
+	extend := func(i int, t reflect.Type, part string) {
+		sub := append(append([]int(nil), path...), i)
+		out = append(out, slotsOf(t, name+"."+part, sub)...)
+	}
+	switch t.Kind() {
+	case reflect.Array:
+		for i := range t.Len() {
+			extend(i, t.Elem(), fmt.Sprint(i))
+		}
+		return out
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() {
+				extend(i, f.Type, fieldName(f))
+			}
+		}
+		return out
+	}
+	kind, elem := nestedKind(t)
+	field := layoutField{Name: name, Kind: kind}
+	if elem != nil {
+		field.Type = snake(elem.Name())
+	}
+	return []slot{{layoutField: field, path: path}}
+}
+
+func scalarKind(t reflect.Type) string {
+	switch t {
+	case timeType:
+		return kindTime
+	case bytesType:
+		return kindBlob
+	case optFloatType:
+		return kindOptFloat
+	case optUintType:
+		return kindOptUint
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return kindBool
+	case reflect.String:
+		return kindText
+	case reflect.Float64:
+		return kindFloat
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return kindInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return kindUint
+	}
+	return ""
+}
+
+// nestedKind is the kind of a field that is not a scalar, and its struct type.
+func nestedKind(t reflect.Type) (string, reflect.Type) {
+	section := func(t reflect.Type) bool { return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct }
+	switch {
+	case section(t):
+		return kindSection, t.Elem()
+	case t.Kind() != reflect.Slice:
+	case t.Elem().Kind() == reflect.Struct && scalarKind(t.Elem()) == "":
+		return kindList, t.Elem()
+	case section(t.Elem()) && t.Elem().Elem() == scrapeType:
+		return kindScrapes, scrapeType
+	case section(t.Elem()):
+		if isSection(t.Elem()) {
+			return kindSections, t.Elem().Elem()
+		}
+		return kindList, t.Elem().Elem()
+	}
+	return kindJSON, nil
+}
+
+func isSection(t reflect.Type) bool { return t.Implements(reflect.TypeFor[probes.Section]()) }
+
+func fieldName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "" || name == "-" {
+		return snake(f.Name)
+	}
+	return name
+}
+
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(name[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// own is the layout of this program's samples, as JSON and bound. Plans do not
+// change once bound, so all readers and writers share it.
+var own = sync.OnceValues(func() (ownPlan, error) {
+	b, err := json.Marshal(ownLayout())
+	if err != nil {
+		return ownPlan{}, err
+	}
+	root, err := bind(ownLayout())
+	return ownPlan{b, root}, err
+})
+
+type ownPlan struct {
+	json []byte
+	root *plan
+}
+
+// goTypes are the struct types reachable from a sample, by layout name.
+func goTypes() (names []string, types map[string]reflect.Type) {
+	types = map[string]reflect.Type{}
+	var visit func(t reflect.Type)
+	visit = func(t reflect.Type) {
+		name := snake(t.Name())
+		if _, ok := types[name]; ok {
+			return
+		}
+		names, types[name] = append(names, name), t
+		for _, s := range goFields(t) {
+			if s.Type != "" {
+				f := (&s).typeIn(t)
+				for f.Kind() != reflect.Struct {
+					f = f.Elem()
+				}
+				visit(f)
+			}
+		}
+	}
+	visit(sampleType)
+	return names, types
+}
+
+func (s *slot) typeIn(t reflect.Type) reflect.Type {
+	for _, i := range s.path {
+		if t.Kind() == reflect.Array {
+			t = t.Elem()
+		} else {
+			t = t.Field(i).Type
+		}
+	}
+	return t
+}
+
+// ownLayout is the layout of the samples this program knows.
+func ownLayout() layout {
+	l := layout{ID: 1}
+	names, types := goTypes()
+	for _, name := range names {
+		t := layoutType{Name: name}
+		for _, s := range goFields(types[name]) {
+			t.Fields = append(t.Fields, s.layoutField)
+		}
+		l.Types = append(l.Types, t)
+	}
+	return l
+}
+
+// maxLayoutFields bounds the fields of all types of a layout.
+const maxLayoutFields = 10000
+
+// bind finds the Go fields of a layout and returns the plan of the sample.
+func bind(l layout) (*plan, error) {
+	_, types := goTypes()
+	plans := map[string]*plan{}
+	fields := 0
+	for _, t := range l.Types {
+		if fields += len(t.Fields); plans[t.Name] != nil || fields > maxLayoutFields {
+			return nil, fmt.Errorf("layout %d: %w", l.ID, errMalformed)
+		}
+		plans[t.Name] = &plan{name: t.Name, goType: types[t.Name]}
+	}
+	for _, t := range l.Types {
+		if err := plans[t.Name].bindFields(t.Fields, plans); err != nil {
+			return nil, fmt.Errorf("layout %d: type %q: %w", l.ID, printable(t.Name), err)
+		}
+	}
+	root := plans["sample"]
+	if root == nil {
+		return nil, fmt.Errorf("layout %d has no type \"sample\"", l.ID)
+	}
+	return root, root.acyclic(map[*plan]int{})
+}
+
+func (p *plan) bindFields(fields []layoutField, plans map[string]*plan) error {
+	known := map[layoutField][]int{}
+	if p.goType != nil {
+		p.zero = reflect.New(p.goType).Elem()
+		for _, s := range goFields(p.goType) {
+			known[s.layoutField] = s.path
+		}
+	}
+	for _, f := range fields {
+		s := slot{layoutField: f, path: known[f]}
+		switch f.Kind {
+		case kindBool, kindInt, kindUint, kindTime, kindText, kindBlob, kindJSON, kindOptUint:
+			p.slots, p.floats = append(p.slots, s), append(p.floats, false)
+		case kindFloat, kindOptFloat:
+			p.slots, p.floats = append(p.slots, s), append(p.floats, true)
+		case kindList, kindSection, kindSections, kindScrapes:
+			if s.sub = plans[f.Type]; s.sub == nil {
+				return fmt.Errorf("field %q is of unknown type %q", printable(f.Name), printable(f.Type))
+			}
+			p.nested = append(p.nested, s)
+		default:
+			return fmt.Errorf("field %q is of unknown kind %q", printable(f.Name), printable(f.Kind))
+		}
+	}
+	return nil
+}
+
+// maxDepth bounds how deep types nest; a type never holds itself.
+const maxDepth = 8
+
+// acyclic visits each plan once; a plan's mark is its depth, or visiting while under way.
+func (p *plan) acyclic(marks map[*plan]int) error {
+	const visiting = -1
+	depth := 1
+	marks[p] = visiting
+	for _, s := range p.nested {
+		if marks[s.sub] == 0 {
+			if err := s.sub.acyclic(marks); err != nil {
+				return err
+			}
+		}
+		if marks[s.sub] == visiting {
+			return fmt.Errorf("type %q holds itself: %w", printable(p.name), errMalformed)
+		}
+		depth = max(depth, marks[s.sub]+1)
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("type %q nests too deep: %w", printable(p.name), errMalformed)
+	}
+	marks[p] = depth
+	return nil
+}
