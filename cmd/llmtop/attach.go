@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"llmtop/probes"
+	"llmtop/probes/cpuprofile"
+	"llmtop/probes/host"
+	"llmtop/probes/nvml"
+	"llmtop/probes/requests"
+	"llmtop/probes/scrape"
+)
+
+// A CPU profile of profileSeconds is asked for every profileEvery: enough samples
+// for shares (at 100 Hz, per busy core), with the engine undisturbed most of the time.
+const (
+	profileSeconds = 3
+	profileEvery   = 10 * time.Second
+)
+
+func apiKey() string { return os.Getenv(apiKeyVariable) }
+
+func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
+
+// attach returns the collector of everything there is to know about the engines at
+// urls and this host. Without urls it keeps looking on the common ports until one answers.
+func attach(urls []string, interval time.Duration) *probes.Collector {
+	var list []probes.Scheduled
+	var pid func() int
+	if len(urls) == 0 {
+		f := &finder{}
+		list, pid = engineProbes(interval, func(make func(string) probes.Probe, name string) probes.Probe {
+			return &lazy{name: name, finder: f, make: make}
+		}, f.current)
+	}
+	for i, u := range urls {
+		more, p := engineProbes(interval, func(make func(string) probes.Probe, _ string) probes.Probe { return make(u) },
+			func() string { return u })
+		list = append(list, more...)
+		if i == 0 {
+			pid = p
+		}
+	}
+	list = append(list,
+		probes.Scheduled{Probe: host.NewHost("/"), Every: interval},
+		probes.Scheduled{Probe: host.NewProcess("/", pid), Every: interval},
+		probes.Scheduled{Probe: nvml.New(nvml.Options{}), Every: interval})
+	return probes.NewCollector(interval, list...)
+}
+
+// engineProbes lists the probes of one engine. build makes a probe now or when its
+// URL is known; current returns the URL, "" while unknown. pid finds the engine's process.
+func engineProbes(interval time.Duration, build func(make func(url string) probes.Probe, name string) probes.Probe, current func() string) (list []probes.Scheduled, pid func() int) {
+	var told atomic.Pointer[requests.Probe] // once made; the engine tells it its pid
+	var finder atomic.Pointer[host.Finder]
+	list = []probes.Scheduled{
+		{Probe: build(func(u string) probes.Probe { return scrape.New(u, scrapeOptions()) }, "scrape"), Every: interval},
+		{Probe: build(func(u string) probes.Probe {
+			p := requests.New(u, requests.Options{Bearer: apiKey()})
+			told.Store(p)
+			return p
+		}, "requests"), Every: interval},
+		{Probe: build(func(u string) probes.Probe { return cpuprofile.New(u, profileSeconds) }, "profile"), Every: profileEvery},
+	}
+	pid = func() int {
+		addr := localAddr(current())
+		if addr == "" {
+			return 0
+		}
+		if p := told.Load(); p != nil && p.PID() > 0 {
+			return p.PID()
+		}
+		if finder.Load() == nil {
+			finder.CompareAndSwap(nil, host.NewFinder(addr))
+		}
+		return finder.Load().PID()
+	}
+	return list, pid
+}
+
+// localAddr is the host:port of a URL that points to this host's loopback, so that
+// the process behind it is ours to look at; "" for any other.
+func localAddr(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	switch u.Hostname() {
+	case "127.0.0.1", "localhost", "::1":
+		return u.Host
+	}
+	return ""
+}
+
+// finder looks for an engine on the common ports until it has found one, at most
+// every few seconds however many probes ask.
+type finder struct {
+	mu   sync.Mutex
+	url  string
+	next time.Time
+}
+
+const findEvery = 2 * time.Second
+
+func (f *finder) current() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.url
+}
+
+func (f *finder) find(ctx context.Context) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.url == "" && !time.Now().Before(f.next) {
+		f.next = time.Now().Add(findEvery)
+		if found := discover(ctx, time.Second); len(found) > 0 {
+			f.url = found[0]
+		}
+	}
+	return f.url
+}
+
+// lazy is a probe of an engine that is still being looked for.
+type lazy struct {
+	name   string
+	finder *finder
+	make   func(url string) probes.Probe
+	probe  probes.Probe
+}
+
+func (l *lazy) Name() string { return l.name }
+
+func (l *lazy) Read(ctx context.Context) (probes.Section, error) {
+	if l.probe == nil {
+		found := l.finder.find(ctx)
+		if found == "" {
+			return nil, fmt.Errorf("no engine found on 127.0.0.1, ports %s", triedPorts())
+		}
+		l.probe = l.make(found)
+	}
+	return l.probe.Read(ctx)
+}
+
+// Close ends the probe, once there is one.
+func (l *lazy) Close() error {
+	if c, ok := l.probe.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

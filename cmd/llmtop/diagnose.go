@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/probes/record"
+	"llmtop/rules"
+)
+
+// A live engine is looked at for at most liveLook; a verdict that names a cause and
+// stands for settled samples ends it sooner.
+const (
+	liveLook = 15 * time.Second
+	settled  = 3
+)
+
+type diagnoseOptions struct {
+	json  bool
+	watch time.Duration
+	at    string
+}
+
+func newDiagnoseCommand() *cobra.Command {
+	var o diagnoseOptions
+	cmd := &cobra.Command{
+		Use:   "diagnose URL|FILE",
+		Short: "Print the verdict on an engine or a recording",
+		Long: `Looks at a running engine for up to 15 seconds, or at a whole recording, and prints the
+verdict: of a recording the worst one in it (--at picks a moment). --watch keeps looking
+and prints a verdict for each sample (--json) or for each change.
+
+The exit status is 0 healthy, 1 degraded, 2 usage, 3 nothing measurable, 4 degraded with
+unknown cause. With --watch it is that of the last verdict.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args[0], o) },
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "one JSON object a line")
+	cmd.Flags().DurationVar(&o.watch, "watch", 0, "keep looking for this long")
+	cmd.Flags().StringVar(&o.at, "at", "", "the moment of a recording (`time` as in replay --at)")
+	return cmd
+}
+
+func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
+	p := printer{out: cmd.OutOrStdout(), json: o.json}
+	var last *rules.Diagnosis
+	var err error
+	switch {
+	case isFile(arg):
+		last, err = diagnoseFile(arg, o, &p)
+	case looksLikeURL(arg):
+		last, err = diagnoseLive(cmd.Context(), arg, o, &p)
+	default:
+		err = usage(fmt.Errorf("%q is neither a file nor a URL", oneLine(arg)), "give http://HOST:PORT or a recording")
+	}
+	if err != nil {
+		var exit *exitError
+		if errors.As(err, &exit) && exit.code == exitUsage {
+			return err
+		}
+		return &exitError{code: exitUnmeasurable, err: err}
+	}
+	return status(last)
+}
+
+// status turns the last verdict into the exit status.
+func status(d *rules.Diagnosis) error {
+	if d == nil {
+		return &exitError{code: exitUnmeasurable, err: errors.New("no sample to judge by")}
+	}
+	if code := exitCode(d.State); code != exitOK {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer) (*rules.Diagnosis, error) {
+	url, err := parseTarget(arg)
+	if err != nil {
+		return nil, err
+	}
+	look := liveLook
+	if o.watch > 0 {
+		look = o.watch
+	}
+	ctx, cancel := context.WithTimeout(ctx, look)
+	defer cancel()
+	collector := attach([]string{url}, time.Second)
+	defer collector.Close()
+	s, err := newSession(collector)
+	if err != nil {
+		return nil, err
+	}
+	var tick *rules.Tick
+	for steady := 0; ; {
+		next, err := s.next(ctx)
+		if err != nil {
+			break // the look is over
+		}
+		steady = steadiness(steady, tick, next)
+		tick = next
+		if o.watch > 0 {
+			if err := p.watch(&tick.Diagnosis); err != nil {
+				return nil, err
+			}
+		} else if steady >= settled {
+			break
+		}
+	}
+	if tick == nil {
+		return nil, nil
+	}
+	if err := unreachable(tick, url); err != nil {
+		return nil, err
+	}
+	if o.watch == 0 {
+		return &tick.Diagnosis, p.print(&tick.Diagnosis)
+	}
+	return &tick.Diagnosis, nil
+}
+
+// steadiness counts the samples for which a verdict that names a cause has stood.
+func steadiness(count int, before, now *rules.Tick) int {
+	if now.Diagnosis.State != rules.Degraded || before == nil || verdictKey(&before.Diagnosis) != verdictKey(&now.Diagnosis) {
+		return 0
+	}
+	return count + 1
+}
+
+// unreachable is the error of the engine's own probe when it never gave a metrics page.
+func unreachable(t *rules.Tick, url string) error {
+	if len(t.Point.Scrapes) > 0 {
+		return nil
+	}
+	for _, p := range t.Point.Probes {
+		if p.Err != "" {
+			return errors.New(p.Err)
+		}
+	}
+	return fmt.Errorf("%s did not answer", url)
+}
+
+func diagnoseFile(path string, o diagnoseOptions, p *printer) (*rules.Diagnosis, error) {
+	reader, err := record.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	line, err := newRecorded(reader)
+	if err != nil {
+		return nil, err
+	}
+	start, end := line.ends()
+	if o.at != "" {
+		at, err := parseMoment(o.at, start, end)
+		if err != nil {
+			return nil, usage(err, "")
+		}
+		ticks, err := line.upTo(line.index(at))
+		if err != nil {
+			return nil, err
+		}
+		d := ticks[len(ticks)-1].Diagnosis
+		return &d, p.print(&d)
+	}
+	var worst, last *rules.Diagnosis
+	for {
+		tick, err := line.session.next(context.Background())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		last = &tick.Diagnosis
+		if worse(last, worst) {
+			worst = last
+		}
+		if o.watch > 0 {
+			if err := p.watch(last); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if o.watch > 0 || last == nil {
+		return last, nil
+	}
+	return worst, p.print(worst)
+}
+
+// worse orders verdicts by how much they say: a named cause with the higher score,
+// then an unknown one, then health; of equals the later one.
+func worse(a, b *rules.Diagnosis) bool {
+	rank := func(d *rules.Diagnosis) float64 {
+		switch d.State {
+		case rules.Degraded:
+			return 3 + d.Causes[0].Score
+		case rules.Unknown:
+			return 2
+		case rules.Healthy:
+			return 1
+		}
+		return 0
+	}
+	return b == nil || rank(a) >= rank(b)
+}
+
+// printer writes verdicts as text or as JSON lines.
+type printer struct {
+	out  io.Writer
+	json bool
+	last string
+}
+
+func (p *printer) print(d *rules.Diagnosis) error {
+	if p.json {
+		return json.NewEncoder(p.out).Encode(d)
+	}
+	_, err := io.WriteString(p.out, rules.Report(*d))
+	return err
+}
+
+// watch prints every verdict as JSON, or as text those that differ from the one before.
+func (p *printer) watch(d *rules.Diagnosis) error {
+	key := verdictKey(d)
+	if !p.json && key == p.last {
+		return nil
+	}
+	p.last = key
+	return p.print(d)
+}

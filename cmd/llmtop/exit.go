@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"unicode"
+)
+
+// exitError carries the exit status of a command, what went wrong in one line
+// (nil: nothing to say, the status says it), and what the user can do about it.
+type exitError struct {
+	code int
+	err  error
+	hint string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// failed is an error of a running command (status 1).
+func failed(err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code: exitDegraded, err: err, hint: hint}
+}
+
+// usage is an error of the command line (status 2).
+func usage(err error, hint string) error { return &exitError{code: exitUsage, err: err, hint: hint} }
+
+// oneLine makes foreign text safe and short enough for one line of a terminal.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > 400 {
+		s = string(runes[:399]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/probes/record"
+)
+
+func newInfoCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "info FILE",
+		Short: "Say what is in a recording",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := openRecording(args[0])
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			if asJSON {
+				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(r.Info()), "")
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), describe(r.Info()))
+			return failed(err, "")
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
+}
+
+func openRecording(path string) (*record.Reader, error) {
+	r, err := record.Open(path)
+	return r, failed(err, "")
+}
+
+// describe is what is in a recording, for people.
+func describe(i record.Info) string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-10s  %s\n", name, oneLine(fmt.Sprintf(format, args...)))
+	}
+	line("file", "%s, %s, %.0f bytes a sample", i.Path, bytesText(i.Bytes), i.BytesPerSample)
+	line("samples", "%d, one every %s", i.Samples, i.Interval)
+	if i.Samples > 0 {
+		line("from", "%s", i.Start.Format(time.RFC3339))
+		line("to", "%s (%s)", i.End.Format(time.RFC3339), i.Duration.Round(time.Second))
+	}
+	for _, e := range i.Engines {
+		line("engine", "%s", e)
+	}
+	line("made by", "llmtop %s on %s (%s, %d CPUs)", i.Manifest.Version, i.Manifest.Host, i.Manifest.OS, i.Manifest.CPUs)
+	line("findings", "%d", i.Findings)
+	for _, m := range i.Marks {
+		line("mark", "%s %s", m.At.Format(time.TimeOnly), m.Text)
+	}
+	for _, g := range i.Gaps {
+		line("gap", "%s to %s, %d samples: %s", g.From.Format(time.TimeOnly), g.To.Format(time.TimeOnly), g.Dropped, g.Reason)
+	}
+	if i.Damaged > 0 {
+		line("damaged", "%d records or samples are lost", i.Damaged)
+	}
+	if !i.CleanClose {
+		line("state", "not closed: still being written, or its writer was killed")
+	}
+	return b.String()
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 10<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 10<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

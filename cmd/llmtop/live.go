@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/panes"
+	"llmtop/probes"
+	"llmtop/rules"
+)
+
+type liveOptions struct {
+	record   string
+	once     bool
+	interval time.Duration
+}
+
+// firstLook is how long the search on the common ports may hold up the first frame.
+const firstLook = 100 * time.Millisecond
+
+func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
+	if err := checkInterval(o.interval); err != nil {
+		return err
+	}
+	for _, arg := range args {
+		if isFile(arg) {
+			return usage(fmt.Errorf("%s is a file", oneLine(arg)), "to look at a recording: llmtop replay "+oneLine(arg))
+		}
+	}
+	urls, err := parseTargets(args)
+	if err != nil {
+		return err
+	}
+	if !o.once && !isTerminal() {
+		return usage(errors.New("standard output is not a terminal"), "llmtop --once prints one frame as plain text; llmtop diagnose is for scripts")
+	}
+	waiting := "waiting for " + strings.Join(urls, ", ")
+	if len(urls) == 0 {
+		urls = discover(cmd.Context(), firstLook)
+		waiting = fmt.Sprintf("no engine found on 127.0.0.1, ports %s\nstill looking; or name one: llmtop http://HOST:PORT", triedPorts())
+	}
+	collector := attach(urls, o.interval)
+	defer collector.Close()
+	return watch(cmd, collector, o, panes.Frame{Title: strings.Join(urls, " "), Waiting: waiting})
+}
+
+// watch shows a live source on the screen, or once as text.
+func watch(cmd *cobra.Command, source probes.Source, o liveOptions, frame panes.Frame) error {
+	s, err := newSession(source)
+	if err != nil {
+		return failed(err, "")
+	}
+	if o.record != "" {
+		if s.recorder, err = createRecording(o.record, o.interval); err != nil {
+			return err
+		}
+		defer s.recorder.Close()
+		frame.Recording = o.record
+	}
+	frame.Look = panes.LookOf(os.Getenv)
+	if o.once {
+		return printOnce(cmd.Context(), cmd.OutOrStdout(), s, frame)
+	}
+	if err := showLive(cmd.Context(), s, frame); err != nil {
+		return err
+	}
+	if s.recorder != nil {
+		return closeRecording(cmd.ErrOrStderr(), s.recorder, o.record)
+	}
+	return nil
+}
+
+// onceSamples is how many samples `--once` takes at most until rates are known.
+const onceSamples = 4
+
+// printOnce prints the first frame that has an engine's rates in it, or the last of a few.
+func printOnce(ctx context.Context, out io.Writer, s *session, frame panes.Frame) error {
+	for range onceSamples {
+		tick, err := s.next(ctx)
+		if err != nil {
+			return failed(err, "")
+		}
+		frame.Ticks = append(frame.Ticks, tick)
+		frame.Title = titleOr(tick, frame.Title)
+		if len(tick.Point.Engines) == 0 && len(frame.Ticks) > 1 {
+			break
+		}
+	}
+	width, height := textSize()
+	_, err := fmt.Fprint(out, panes.Plain(frame, width, height))
+	return failed(err, "")
+}
+
+func titleOr(tick *rules.Tick, fallback string) string {
+	if t := titleOf(tick); t != "" {
+		return t
+	}
+	return fallback
+}
+
+// showLive runs the screen over a live session until the user quits or ctx ends.
+func showLive(ctx context.Context, s *session, frame panes.Frame) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	past := &history{}
+	v := newViewer(past, frame, true)
+	v.app = panes.NewApp(nil, v)
+	arrivals := make(chan func())
+	go func() {
+		defer close(arrivals)
+		for {
+			tick, err := s.next(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case arrivals <- func() { past.push(tick); v.frame.Title = titleOr(tick, v.frame.Title) }:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	go v.run(ctx, arrivals)
+	go func() {
+		<-ctx.Done()
+		v.app.Stop()
+	}()
+	return failed(v.app.Run(), "")
+}

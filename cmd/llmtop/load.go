@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/engine/load"
+)
+
+func newLoadCommand() *cobra.Command {
+	var (
+		c                  load.Config
+		asJSON, withParent bool
+	)
+	cmd := &cobra.Command{
+		Use:   "load URL",
+		Short: "Put an open-loop load on an OpenAI-compatible engine and measure it",
+		Long: `Sends streaming chat requests at random times with the given mean rate, whether or not
+the engine keeps up (open loop), and reports TTFT, TPOT and E2E from the moment each
+request was due, tokens per second, and whether this client itself was the bottleneck.
+Ctrl-C ends it early, with a report.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx, cancel := context.WithCancel(cmd.Context())
+			defer cancel()
+			if withParent {
+				demo.Parent(os.Stdin, func(string) {}, cancel)
+			}
+			url, err := parseTarget(args[0])
+			if err != nil {
+				return err
+			}
+			c.URL, c.APIKey = url, os.Getenv(apiKeyVariable)
+			report, err := load.Run(ctx, c)
+			if err != nil {
+				return failed(err, "")
+			}
+			if asJSON {
+				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(report), "")
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), report.String())
+			return failed(err, "")
+		},
+	}
+	f := cmd.Flags()
+	f.Float64Var(&c.Rate, "rate", 1, "mean requests per second")
+	f.DurationVar(&c.Duration, "duration", 30*time.Second, "how long to send (0: until interrupted)")
+	f.DurationVar(&c.Timeout, "timeout", 2*time.Minute, "longest a request may take")
+	f.IntVar(&c.PromptTokens, "prompt-tokens", 0, "prompt length, about (0: a short question)")
+	f.Float64Var(&c.PromptSpread, "prompt-spread", 0.3, "prompt lengths vary by this part of --prompt-tokens")
+	f.IntVar(&c.OutputTokens, "output-tokens", 0, "answer length at most (0: until it ends by itself)")
+	f.StringVar(&c.Model, "model", "", "model name (default: the first the engine lists)")
+	f.Int64Var(&c.Seed, "seed", 1, "the same seed gives the same requests at the same times")
+	f.IntVar(&c.MaxInFlight, "max-in-flight", 0, "most requests out at once, for safety (0: 1024)")
+	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
+	f.BoolVar(&withParent, "with-parent", false, "end with the parent process")
+	f.MarkHidden("with-parent")
+	return cmd
+}

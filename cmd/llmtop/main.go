@@ -1,0 +1,84 @@
+// Llmtop tells why an LLM serving engine is slow.
+//
+// Attached to a running engine it shows, once a second, the verdict on top: the
+// cause by name, the numbers that prove it, the numbers that rule its look-alikes
+// out, and the next step with its price. Without a URL it looks on the common
+// local ports and says what it found:
+//
+//	$ llmtop http://127.0.0.1:8000
+//
+// The same frame once, as plain text:
+//
+//	$ llmtop --once http://127.0.0.1:8000
+//
+// Keep an incident, with the screen or without it, and look at it later, offline,
+// exactly as it was live:
+//
+//	$ llmtop --record incident.llmrec http://127.0.0.1:8000
+//	$ llmtop record -o incident.llmrec --duration 5s http://127.0.0.1:8000
+//	$ llmtop info incident.llmrec
+//	$ llmtop replay incident.llmrec
+//	$ llmtop replay --once incident.llmrec
+//	$ llmtop diagnose incident.llmrec
+//
+// A verdict for scripts. The exit status is 0 healthy, 1 degraded, 2 usage,
+// 3 nothing measurable, 4 degraded with unknown cause:
+//
+//	$ llmtop diagnose --json http://127.0.0.1:8000
+//
+// The repository has its own serving engine and a load generator, so that all of
+// it works without a GPU:
+//
+//	$ llmtop serve --addr 127.0.0.1:8000
+//	$ llmtop load --rate 2 --duration 5s http://127.0.0.1:8000
+//	$ llmtop demo
+//
+// Llmtop only reads: it never changes the engine, the GPU or the host, and no
+// prompt or answer is stored or shown.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Exit statuses of diagnose; the other commands use 0, 1 (it went wrong) and 2.
+const (
+	exitOK           = 0
+	exitDegraded     = 1
+	exitUsage        = 2
+	exitUnmeasurable = 3
+	exitUnknown      = 4
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main for tests: it parses args, runs the command and returns the exit status.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case !errors.As(err, &exit):
+		exit = &exitError{code: exitUsage, err: err} // cobra's own errors are about usage
+	}
+	if exit.err != nil {
+		fmt.Fprintf(stderr, "llmtop: %s\n", oneLine(exit.err.Error()))
+		if exit.hint != "" {
+			fmt.Fprintf(stderr, "  %s\n", exit.hint)
+		}
+	}
+	return exit.code
+}

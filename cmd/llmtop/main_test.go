@@ -1,0 +1,41 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"llmtop": main})
+}
+
+// TestScripts runs the commands as a user does, against a real engine in this
+// process and against servers that misbehave.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:   "testdata/script",
+		Setup: func(e *testscript.Env) error { return setEnv(e) },
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"engine":  startEngine,
+			"server":  startServer,
+			"cut":     cutFile,
+			"flip":    flipByte,
+			"traffic": makeTraffic,
+			"status":  wantStatus,
+		},
+	})
+}
+
+func setEnv(e *testscript.Env) error {
+	e.Setenv("COLUMNS", "80")
+	e.Setenv("LINES", "24")
+	e.Setenv("LANG", "C.UTF-8")
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	e.Setenv("ROOT", root+"/../..")
+	return nil
+}

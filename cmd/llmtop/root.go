@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// newRoot builds the command tree. `llmtop [URL…]` itself is the live screen.
+func newRoot() *cobra.Command {
+	var live liveOptions
+	root := &cobra.Command{
+		Use:   "llmtop [URL…]",
+		Short: "Tells why an LLM serving engine is slow",
+		Long: `llmtop attaches to a running LLM serving engine and tells why it is slow: the cause
+by name, the numbers that prove it, the numbers that rule its look-alikes out, and
+the next step with its price. Without a URL it looks on the common local ports.
+
+An API key is taken from the environment variable ` + apiKeyVariable + `; it is never shown or stored.`,
+		Example: `  llmtop                                   look for an engine on this host
+  llmtop http://127.0.0.1:8000             attach to this one
+  llmtop --record night.llmrec :8000       and keep what is seen
+  llmtop replay night.llmrec               look at it later
+  llmtop demo                              try it without an engine`,
+		Args:          cobra.ArbitraryArgs,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runLive(cmd, args, live)
+		},
+	}
+	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a new `file`)")
+	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
+	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
+	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(),
+		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
+	return root
+}
+
+// version is what the build knows of itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 && v == "(devel)" {
+			v = s.Value[:12]
+		}
+	}
+	return v
+}
+
+// isTerminal reports whether the screen can be drawn.
+func isTerminal() bool {
+	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+}
+
+func checkInterval(d time.Duration) error {
+	if d < 100*time.Millisecond || d > time.Minute {
+		return usage(fmt.Errorf("--interval %s: must be between 100ms and 1m", d), "")
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/engine"
+)
+
+type serveOptions struct {
+	addr       string
+	modelPath  string
+	withParent bool
+	engine     engine.Config
+}
+
+func newServeCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run llmtop's own serving engine (OpenAI API, vLLM's metrics)",
+		Long: `Serves a Llama-family GGUF model on the CPU with continuous batching and a paged KV
+cache: /v1/chat/completions, /v1/completions, /v1/models, /health, /metrics under
+vLLM's names, /debug/requests and /debug/pprof. Without --model it serves the small
+model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 picks a free one")
+	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
+	f.IntVar(&o.engine.MaxNumSeqs, "max-num-seqs", 0, "most sequences in a batch (0: default)")
+	f.IntVar(&o.engine.MaxBatchedTokens, "max-num-batched-tokens", 0, "most tokens in a step (0: default)")
+	f.IntVar(&o.engine.NumBlocks, "num-blocks", 0, "KV cache blocks (0: default)")
+	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
+	f.BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
+	f.MarkHidden("with-parent")
+	return cmd
+}
+
+func runServe(cmd *cobra.Command, o serveOptions) error {
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	o.configure(cancel)
+	e, err := engine.New(o.engine)
+	if err != nil {
+		return failed(err, "")
+	}
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
+	return serveUntil(ctx, e, listener)
+}
+
+// serveUntil runs the engine and its HTTP server until ctx ends or one of them fails.
+func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener) error {
+	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	ended := make(chan error, 2)
+	loop, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { ended <- e.Run(loop) }()
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case <-ctx.Done():
+		grace, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		server.Shutdown(grace)
+		server.Close()
+		return nil
+	case err := <-ended:
+		server.Close()
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return failed(err, "")
+		}
+		return nil
+	}
+}
+
+// configure fills the engine's configuration; as a child of the demo it also takes
+// control lines for the wrapper at the tokenizer seam.
+func (o *serveOptions) configure(end func()) {
+	o.engine.APIKey = apiKey()
+	o.engine.ModelPath = o.modelPath
+	if o.modelPath != "" {
+		o.engine.ModelName = strings.TrimSuffix(filepath.Base(o.modelPath), ".gguf")
+	}
+	if !o.withParent {
+		return
+	}
+	slow := &demo.SlowTokenizer{}
+	o.engine.WrapTokenizer = slow.Wrap
+	demo.Parent(os.Stdin, slow.Control, end)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"llmtop/probes"
+	"llmtop/probes/record"
+	"llmtop/rules"
+)
+
+// session is the flow in one place: a source of samples, folded into ticks, and
+// kept in a recording when one is wanted. Live, headless and replay all run it.
+type session struct {
+	source    probes.Source
+	diagnoser *rules.Diagnoser
+	recorder  *record.Writer // nil: not recording
+	verdict   string         // the last one recorded
+}
+
+func newSession(source probes.Source) (*session, error) {
+	book, err := rules.DefaultBook()
+	if err != nil {
+		return nil, fmt.Errorf("loading the rule book: %w", err)
+	}
+	return &session{source: source, diagnoser: rules.NewDiagnoser(book, rules.Options{})}, nil
+}
+
+// next waits for the next sample and returns what it means. Recording it never
+// fails the session: a full disk is the recorder's state, shown on screen.
+func (s *session) next(ctx context.Context) (*rules.Tick, error) {
+	sample, err := s.source.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tick := s.diagnoser.Observe(sample)
+	if s.recorder != nil {
+		s.recorder.Write(sample, s.findings(tick)...) // its error stays in recorder.Err
+	}
+	return tick, nil
+}
+
+// findings are what the recording keeps of a tick's diagnosis: each change of the verdict.
+func (s *session) findings(tick *rules.Tick) []*record.Finding {
+	d := &tick.Diagnosis
+	verdict := verdictKey(d)
+	if verdict == s.verdict {
+		return nil
+	}
+	s.verdict = verdict
+	body, err := json.Marshal(d)
+	if err != nil {
+		return nil // a Diagnosis holds nothing that JSON cannot
+	}
+	return []*record.Finding{{At: d.Time, State: string(d.State), Cause: topCause(d), Line: headline(d), Detail: body}}
+}
+
+// verdictKey is equal for two diagnoses that say the same: state and causes in order.
+func verdictKey(d *rules.Diagnosis) string {
+	key := string(d.State)
+	for _, c := range d.Causes {
+		key += " " + c.ID
+	}
+	return key
+}
+
+// headline is the first line of the report: the verdict.
+func headline(d *rules.Diagnosis) string {
+	line, _, _ := strings.Cut(rules.Report(*d), "\n")
+	return line
+}
+
+func topCause(d *rules.Diagnosis) string {
+	if len(d.Causes) == 0 {
+		return ""
+	}
+	return d.Causes[0].ID
+}
+
+// exitCode is the exit status that a verdict means.
+func exitCode(s rules.State) int {
+	switch s {
+	case rules.Healthy:
+		return exitOK
+	case rules.Degraded:
+		return exitDegraded
+	case rules.Unknown:
+		return exitUnknown
+	}
+	return exitUnmeasurable
+}
