@@ -30,7 +30,7 @@
 // it works without a GPU:
 //
 //	$ llmtop serve --addr 127.0.0.1:8000
-//	$ llmtop load --rate 2 --duration 5s http://127.0.0.1:8000
+//	$ llmtop load --rate 2 --duration 3s http://127.0.0.1:8000
 //	$ llmtop demo
 //
 // Llmtop only reads: it never changes the engine, the GPU or the host, and no

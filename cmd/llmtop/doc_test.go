@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"go/parser"
+	"go/token"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"llmtop/engine"
+)
+
+// commandsIn returns the llmtop command lines of a text: "$ llmtop …" in the package
+// comment, indented "llmtop …" or "go run ./cmd/llmtop …" in the README; comments cut off.
+func commandsIn(text string) [][]string {
+	var all [][]string
+	line := regexp.MustCompile(`(?m)^(?:\t|    )(?:\$ )?(?:llmtop|go run \./cmd/llmtop)( [^\n]*)?$`)
+	for _, m := range line.FindAllStringSubmatch(text, -1) {
+		words, _, _ := strings.Cut(m[1], "#")
+		all = append(all, strings.Fields(words))
+	}
+	return all
+}
+
+func packageComment(t *testing.T) string {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "main.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Doc.Text()
+}
+
+func readme(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestDocCommandsParse holds every command line of the docs against the real
+// command tree: the command is there and takes these flags and arguments.
+func TestDocCommandsParse(t *testing.T) {
+	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t)} {
+		commands := commandsIn(text)
+		if len(commands) < 5 {
+			t.Errorf("%s: only %d commands found", name, len(commands))
+		}
+		for _, args := range commands {
+			cmd, rest, err := newRoot().Find(args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err == nil {
+				err = cmd.ValidateArgs(cmd.Flags().Args())
+			}
+			if err != nil {
+				t.Errorf("%s: llmtop %s: %v", name, strings.Join(args, " "), err)
+			}
+		}
+	}
+}
+
+// TestDocCommandsRun runs the commands of the package comment that end by themselves,
+// in order, in an empty directory, against a real engine.
+func TestDocCommandsRun(t *testing.T) {
+	e, err := engine.New(engine.Config{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); e.Run(t.Context()) }()
+	t.Cleanup(func() { <-ended })
+	server := httptest.NewServer(e.Handler())
+	t.Cleanup(server.Close)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	link := filepath.Join(dir, "llmtop")
+	if err := os.Symlink(exe, link); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, args := range commandsIn(packageComment(t)) {
+		if !endsByItself(args) {
+			continue
+		}
+		ran++
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "http://127.0.0.1:8000", server.URL)
+		}
+		cmd := exec.Command(link, args...)
+		cmd.Dir = dir
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		err := cmd.Run()
+		if args[0] == "diagnose" && cmd.ProcessState.ExitCode() == exitUnmeasurable {
+			err = nil // an engine without traffic: a verdict too
+		}
+		if err != nil || out.Len() == 0 {
+			t.Errorf("llmtop %s: %v\n%s", strings.Join(args, " "), err, out.String())
+		}
+	}
+	if ran < 5 {
+		t.Errorf("only %d commands ran", ran)
+	}
+}
+
+// endsByItself tells commands that return from screens and servers.
+func endsByItself(args []string) bool {
+	text := strings.Join(args, " ")
+	for _, prefix := range []string{"--once", "record -o", "info", "replay --once", "diagnose", "load"} {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestREADMENamesWhatIsThere holds the README's paths and faults against the tree.
+func TestREADMENamesWhatIsThere(t *testing.T) {
+	text := readme(t)
+	paths := regexp.MustCompile("`((?:cmd|probes|rules|panes|engine|testdata)(?:/[a-zA-Z0-9_.-]+)*)`").FindAllStringSubmatch(text, -1)
+	if len(paths) < 8 {
+		t.Fatalf("only %d paths found", len(paths))
+	}
+	for _, m := range paths {
+		if strings.Contains(m[1], "NAME") || strings.Contains(m[1], "FAMILY") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
+			t.Errorf("README.md: %v", err)
+		}
+	}
+	if !strings.Contains(text, "go test ./...") {
+		t.Error("README.md names no test command")
+	}
+}
