@@ -33,6 +33,7 @@ type tickRecord struct {
 	signals  Signals
 	fresh    stageMeans // of the requests that finished in this tick
 	requests float64
+	newest   [numQuick]probes.Opt[float64] // medians of the newest requests
 }
 
 // baseline is a fold over ticks: what signals were while nothing was wrong.
@@ -43,6 +44,7 @@ type baseline struct {
 	pending  []tickRecord
 	admitted []tickRecord
 	spread   []sorted
+	newest   [numQuick]sorted
 	sum      stageMeans
 	requests float64
 	began    time.Time // first tick with traffic
@@ -88,6 +90,11 @@ func (b *baseline) admit(r tickRecord) {
 			b.spread[i].add(x)
 		}
 	}
+	for i, v := range r.newest {
+		if x, ok := v.Get(); ok {
+			b.newest[i].add(x)
+		}
+	}
 }
 
 // forget drops ticks older than t, but never below what a baseline needs: a long
@@ -102,8 +109,25 @@ func (b *baseline) forget(t time.Time) {
 				b.spread[i].remove(x)
 			}
 		}
+		for i, v := range r.newest {
+			if x, ok := v.Get(); ok {
+				b.newest[i].remove(x)
+			}
+		}
 		b.admitted[0] = tickRecord{}
 		b.admitted = b.admitted[1:]
+	}
+}
+
+// shift moves what is known to a clock that was set by d.
+func (b *baseline) shift(d time.Duration) {
+	for _, list := range [][]tickRecord{b.pending, b.admitted} {
+		for i := range list {
+			list[i].at = list[i].at.Add(d)
+		}
+	}
+	if !b.began.IsZero() {
+		b.began = b.began.Add(d)
 	}
 }
 
@@ -169,6 +193,15 @@ func (b *baseline) noise(sig int) probes.Opt[float64] {
 	return b.spread[sig].quantile(0.99)
 }
 
+// newestNoise is the upper end of the healthy medians of the newest requests: they
+// swing more than those over the whole now span.
+func (b *baseline) newestNoise(i int) probes.Opt[float64] {
+	if !b.ready() || len(b.newest[i]) < baseTicks {
+		return missing()
+	}
+	return b.newest[i].quantile(0.99)
+}
+
 // stages are the parts a healthy request has.
 func (b *baseline) stages() stageMeans {
 	if b.ready() {
@@ -190,8 +223,23 @@ func (b *baseline) String() string {
 	case fromLifetime:
 		return fmt.Sprintf("the engine's life until %s (%.0f requests, mixed load: less sure)", b.life.at.UTC().Format(clock), b.life.requests)
 	}
-	return "SLO floor (TTFT p95 ≤ 2 s, TPOT ≤ 100 ms): no history yet"
+	return "SLO floor (TTFT p95 ≤ 2 s, TPOT ≤ 100 ms)"
 }
+
+// text is the baseline in words, and what it still waits for.
+func (b *baseline) text(at time.Time) string {
+	missing := b.gathering(at)
+	switch {
+	case b.source() != fromSLO:
+		return b.String()
+	case missing == "":
+		return b.String() + ": no history yet"
+	}
+	return b.String() + "; " + missing
+}
+
+// seenEnough reports requests enough to hold the latencies against the SLO floor.
+func (b *baseline) seenEnough() bool { return b.requests+b.waitingRequests() >= baseRequests }
 
 // gathering says how far the window is from being a baseline; empty when it is one.
 func (b *baseline) gathering(at time.Time) string {
@@ -199,10 +247,10 @@ func (b *baseline) gathering(at time.Time) string {
 		return ""
 	}
 	have := min(at.Sub(b.began), baseSpan)
-	if b.requests+b.waitingRequests() < baseRequests {
-		return fmt.Sprintf("gathering a baseline: %.0f requests of %d", b.requests+b.waitingRequests(), baseRequests)
+	if !b.seenEnough() {
+		return fmt.Sprintf("learning what is usual: %.0f requests of %d", b.requests+b.waitingRequests(), baseRequests)
 	}
-	return fmt.Sprintf("gathering a baseline: %.0f s of %.0f s", have.Seconds(), baseSpan.Seconds())
+	return fmt.Sprintf("learning what is usual: %.0f s of %.0f s", have.Seconds(), baseSpan.Seconds())
 }
 
 func (b *baseline) waitingRequests() float64 {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"strings"
 )
 
 // verdict counts how a rule's clauses came out.
@@ -45,21 +46,26 @@ func (v *verdict) count(t truth) {
 }
 
 // name makes a cause of a rule that holds, or keeps the one of the last seconds
-// while its clauses waver.
+// while its clauses waver. The root of the episode stays, with what is to be seen of it now.
 func (d *Diagnoser) name(s *scene, r *Rule, v verdict, c *ruleCase, raised map[string]bool, engine string) (Cause, bool) {
 	share, matched := explained(s, r, raised)
-	ending := d.ending()
-	ok := matched && v.holds() && share >= explains && kindsOf(r, v) >= kinds
-	if ok {
+	if matched && v.holds() && share >= explains && kindsOf(r, v) >= kinds {
 		cause := d.describe(s, r, v, share, engine)
 		cause.Since = c.since
-		c.last, c.cause = s.at, &cause
+		c.last, c.cause, c.share = s.at, &cause, share
 		return cause, true
 	}
-	if matched && c.cause != nil && (ending || (v.unless != yes && s.at.Sub(c.last) <= linger)) {
+	kept := d.episode.keeps(r)
+	wavers := d.ending() || (v.unless != yes && s.at.Sub(c.last) <= linger)
+	switch {
+	case c.cause == nil || !(matched || kept) || !(wavers || kept):
+		return Cause{}, false
+	case wavers || kindsOf(r, v) < kinds:
 		return *c.cause, true
 	}
-	return Cause{}, false
+	cause := d.describe(s, r, v, c.share, engine)
+	cause.Since = c.since
+	return cause, true
 }
 
 // ending reports that some of what was slow is slow no more in the newest
@@ -126,29 +132,11 @@ func (d *Diagnoser) describe(s *scene, r *Rule, v verdict, share float64, engine
 		Evidence: []Evidence{}, Against: []Evidence{}, Unseen: []string{}, Effects: []string{}, Next: []Next{}}
 	for _, clauses := range [][]RuleClause{r.Needs, r.Support} {
 		for _, rc := range clauses {
-			e, t, why := s.evidence(rc.Clause, rc.Kind)
-			switch t {
-			case yes:
-				c.Evidence = append(c.Evidence, e)
-			case no:
-				e.Says = "does not fit: " + e.Says
-				c.Against = append(c.Against, e)
-			default:
-				c.Unseen = append(c.Unseen, rc.Text+": "+why)
-			}
+			c.add(s, rc)
 		}
 	}
 	for _, rc := range r.Unless {
-		if s.blind(rc.Clause) {
-			continue // a host without a GPU has no GPU look-alike
-		}
-		e, t, why := s.evidence(rc.Clause, rc.Kind)
-		if t == unknown {
-			c.Unseen = append(c.Unseen, rc.named("")+rc.Text+": "+why)
-			continue
-		}
-		e.Says = rc.named(map[bool]string{true: " not ruled out", false: " ruled out"}[e.Holds]) + e.Says
-		c.Against = append(c.Against, e)
+		c.exclude(s, rc)
 	}
 	c.Score = score(v, share)
 	c.Confidence = confidence(c.Score, d.base, len(c.Unseen))
@@ -156,6 +144,63 @@ func (d *Diagnoser) describe(s *scene, r *Rule, v verdict, share float64, engine
 		c.Next = append(c.Next, Next{Step: step.Step, Command: step.command(engine), Price: step.Price, CostClass: step.CostClass})
 	}
 	return c
+}
+
+// add writes down a clause that speaks for the cause, unless its words have been said.
+func (c *Cause) add(s *scene, rc RuleClause) {
+	e, t, why := s.evidence(rc.Clause, rc.Kind)
+	switch t {
+	case yes:
+		if e.Says = c.unsaid(e.Says); e.Says != "" {
+			c.Evidence = append(c.Evidence, e)
+		}
+	case no:
+		e.Says = "does not fit: " + e.Says
+		c.Against = append(c.Against, e)
+	default:
+		c.Unseen = append(c.Unseen, rc.Text+": "+why)
+	}
+}
+
+// exclude writes down a look-alike.
+func (c *Cause) exclude(s *scene, rc RuleClause) {
+	if s.blind(rc.Clause) {
+		return // a host without a GPU has no GPU look-alike
+	}
+	e, t, why := s.evidence(rc.Clause, rc.Kind)
+	switch t {
+	case unknown:
+		c.Unseen = append(c.Unseen, rc.named(" not checked")+why)
+	case yes:
+		e.Says = rc.named(" not ruled out") + e.Says
+		c.Against = append(c.Against, e)
+	default:
+		e.Says = rc.named(" ruled out") + e.Says
+		c.Against = append(c.Against, e)
+	}
+}
+
+// unsaid is a statement without the parts that earlier evidence made.
+func (c *Cause) unsaid(says string) string {
+	said := map[string]bool{}
+	for _, e := range c.Evidence {
+		for _, part := range strings.Split(e.Says, ", ") {
+			said[bare(part)] = true
+		}
+	}
+	var left []string
+	for _, part := range strings.Split(says, ", ") {
+		if !said[bare(part)] {
+			left = append(left, part)
+		}
+	}
+	return strings.Join(left, ", ")
+}
+
+// bare is a statement without its limit: a number is told once.
+func bare(part string) string {
+	text, _, _ := strings.Cut(part, " (")
+	return text
 }
 
 func (rc RuleClause) named(result string) string {

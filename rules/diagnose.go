@@ -23,11 +23,12 @@ type ruleCase struct {
 	since time.Time // since when all its needs hold
 	last  time.Time // when they last held
 	cause *Cause    // as named then
+	share float64   // of the added latency that it explained then
 }
 
 // diagnose judges one tick.
 func (d *Diagnoser) diagnose(n *now, signals Signals) Diagnosis {
-	out := Diagnosis{Time: n.at, Baseline: d.base.String(), Symptoms: symptoms(d.watched, signals),
+	out := Diagnosis{Time: n.at, Baseline: d.base.text(n.at), Symptoms: symptoms(d.watched, signals),
 		Attribution: []Attribution{}, Causes: []Cause{}, Risks: []Finding{}, Notes: []Finding{}}
 	raised := map[string]bool{}
 	for _, w := range d.watched {
@@ -36,8 +37,14 @@ func (d *Diagnoser) diagnose(n *now, signals Signals) Diagnosis {
 	s := &scene{at: n.at, now: signals, base: d.base.value, past: d.past, onset: d.onset, held: d.held}
 	out.Attribution, s.coarse = attributions(raised, n.stages, d.base.stages())
 	s.added = out.Attribution
-	out.Causes = suppress(d.evaluate(s, raised, &out))
-	d.state(n, &out)
+	if len(out.Symptoms) == 0 {
+		d.episode = episode{}
+	}
+	out.Causes = d.episode.order(suppress(d.evaluate(s, raised, &out)), d.book.Rules)
+	if len(out.Causes) > 0 {
+		out.Notes = []Finding{} // what explains nothing is noise beside a cause
+	}
+	d.state(n, signals, &out)
 	return out
 }
 
@@ -48,11 +55,12 @@ func (d *Diagnoser) evaluate(s *scene, raised map[string]bool, out *Diagnosis) [
 	for i, r := range d.book.Rules {
 		c := &d.cases[i]
 		v := weigh(s, r)
+		d.episode.observe(r, v, s.at)
 		if v.needs == yes {
 			if c.since.IsZero() {
 				c.since = s.at
 			}
-		} else if s.at.Sub(c.last) > linger && !d.ending() {
+		} else if s.at.Sub(c.last) > linger && !d.ending() && !d.episode.keeps(r) {
 			c.since, c.cause = time.Time{}, nil
 		}
 		switch {
@@ -83,7 +91,7 @@ func (d *Diagnoser) finding(s *scene, r *Rule) Finding {
 }
 
 // state puts the tick in one word.
-func (d *Diagnoser) state(n *now, out *Diagnosis) {
+func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 	switch {
 	case d.sawIt && !n.alive():
 		out.State, out.Reason = Unmeasurable, "the engine no longer answers"+n.trouble()
@@ -99,13 +107,21 @@ func (d *Diagnoser) state(n *now, out *Diagnosis) {
 		out.State, out.Reason = Unmeasurable, "no requests yet"
 	case n.at.Sub(d.traffic) > idle:
 		out.State, out.Reason = Unmeasurable, fmt.Sprintf("no requests for %s", n.at.Sub(d.traffic).Round(time.Second))
-	case d.base.source() == fromSLO && d.base.gathering(n.at) != "":
+	case d.base.source() == fromSLO && !(d.base.seenEnough() && withinSLO(signals)):
 		out.State, out.Reason = Unmeasurable, d.base.gathering(n.at)
-	case d.base.source() == fromSLO:
-		out.State, out.Reason = Unmeasurable, "no requests have finished yet"
+		if out.Reason == "" {
+			out.Reason = "no requests have finished yet"
+		}
 	default:
 		out.State = Healthy
 	}
+}
+
+// withinSLO reports latencies that users bear: without a history that is all there
+// is to say.
+func withinSLO(s Signals) bool {
+	ttft, ok := s.Get("ttft.p95").Get()
+	return ok && ttft <= sloTTFT && s.Get("tpot.p50").Or(0) <= sloTPOT
 }
 
 // trouble is what the probe of the engine's metrics says went wrong, after a colon.

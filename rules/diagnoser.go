@@ -17,6 +17,7 @@ type Options struct {
 // the ticks it hands out are.
 type Diagnoser struct {
 	book    *Book
+	keep    time.Duration
 	window  *probes.Window
 	past    *history
 	base    *baseline
@@ -25,6 +26,7 @@ type Diagnoser struct {
 	away    []time.Time // since when a signal with an onset is back in its baseline
 	held    map[*node]time.Time
 	cases   []ruleCase
+	episode episode
 	sawIt   bool // an engine answered at least once
 	traffic time.Time
 }
@@ -37,28 +39,46 @@ func NewDiagnoser(book *Book, o Options) *Diagnoser {
 	if o.Decode == nil {
 		o.Decode = NewDecoder()
 	}
-	d := &Diagnoser{book: book, window: probes.NewWindow(o.Keep, o.Decode), cases: make([]ruleCase, len(book.Rules))}
-	d.past = &history{keep: o.Keep}
+	d := &Diagnoser{book: book, keep: o.Keep, window: probes.NewWindow(o.Keep, o.Decode), cases: make([]ruleCase, len(book.Rules))}
 	d.reset()
 	return d
 }
 
-// reset forgets everything but the window: the clock jumped.
+// reset forgets everything but the window.
 func (d *Diagnoser) reset() {
 	d.base, d.watched = newBaseline(), newWatched()
 	d.onset, d.away = make([]time.Time, len(table)), make([]time.Time, len(table))
 	d.held = map[*node]time.Time{}
+	d.past = &history{keep: d.keep}
 	clear(d.cases)
+	d.episode = episode{}
+}
+
+// restart begins anew after the wall clock jumped or nothing was seen for longer
+// than the window. What was healthy before stays known where the monotonic clock
+// tells how far the other one moved.
+func (d *Diagnoser) restart(older, newer *probes.Sample) {
+	base, mono := d.base, newer.Mono-older.Mono
+	d.reset()
+	if mono <= 0 {
+		return
+	}
+	moved := newer.At.Sub(older.At) - mono
+	d.base = base
+	base.shift(moved)
+	if !d.traffic.IsZero() {
+		d.traffic = d.traffic.Add(moved)
+	}
 }
 
 // Observe takes the next sample in and says what is known now.
 func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 	previous := d.window.Last()
-	if previous != nil && !s.At.After(previous.At) {
-		previous = nil
-		d.reset()
-	}
 	p := d.window.Push(s)
+	if previous != nil && d.window.All().Len() == 1 {
+		d.restart(previous.Sample, s)
+		previous = nil
+	}
 	if !d.base.life.tried && len(p.Engines) > 0 {
 		d.base.life = lifetimeOf(p)
 	}
@@ -70,7 +90,11 @@ func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 	}
 	began := incident(d.watched)
 	fresh, requests := freshStages(n, previous)
-	d.base.observe(tickRecord{n.at, signals, fresh, requests}, anyOver(d.watched), began)
+	r := tickRecord{at: n.at, signals: signals, fresh: fresh, requests: requests}
+	for i, q := range n.newest() {
+		r.newest[i] = q.median
+	}
+	d.base.observe(r, anyOver(d.watched), began)
 	d.noteOnsets(n.at, signals)
 	if len(p.Engines) > 0 || n.exact {
 		d.sawIt = true

@@ -62,7 +62,9 @@ func (n *now) gauge(reading engineReading, combine func(a, b float64) float64) p
 			continue
 		}
 		if !n.fresh(e.At) || n.gaugesAreDead {
-			out = probes.None[float64](probes.Stale)
+			if !out.Seen() { // an engine that fell silent takes nothing from the others
+				out = probes.None[float64](probes.Stale)
+			}
 			continue
 		}
 		if y, ok := out.Get(); ok {
@@ -98,7 +100,7 @@ func (n *now) frozen() bool {
 }
 
 // observed is what a histogram gathered over the view at all endpoints; nil when
-// none has it or their buckets differ.
+// none has it.
 func (n *now) observed(v probes.View, of func(*probes.Engine) *probes.Histogram) *probes.Histogram {
 	var total *probes.Histogram
 	for _, end := range n.ends {
@@ -108,17 +110,7 @@ func (n *now) observed(v probes.View, of func(*probes.Engine) *probes.Histogram)
 			}
 			return nil, time.Time{}
 		})
-		switch {
-		case h == nil:
-		case total == nil:
-			total = h
-		default:
-			sum, ok := total.Add(h)
-			if !ok {
-				return nil
-			}
-			total = sum
-		}
+		total = merge(total, h)
 	}
 	return total
 }

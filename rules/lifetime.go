@@ -28,14 +28,7 @@ func lifetimeOf(p *probes.Point) lifetime {
 	all := func(of func(*probes.Engine) *probes.Histogram) *probes.Histogram {
 		var total *probes.Histogram
 		for _, e := range p.Engines {
-			h := of(e)
-			if total == nil || h == nil {
-				total = either(total, h)
-				continue
-			}
-			if sum, ok := total.Add(h); ok {
-				total = sum
-			}
+			total = merge(total, of(e))
 		}
 		return total
 	}
@@ -61,13 +54,6 @@ func lifetimeOf(p *probes.Point) lifetime {
 	l.stages.tpot.sum[probes.StageDecode] = l.stages.tpot.total
 	l.means(s, countOf(prompt))
 	return l
-}
-
-func either(a, b *probes.Histogram) *probes.Histogram {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // quantiles sets the signals NAME.p50 … and NAME.mean that the table has.

@@ -2,7 +2,9 @@ package rules_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"llmtop/rules"
 )
@@ -90,5 +92,53 @@ func TestOverloadIsNamedInTime(t *testing.T) {
 			}
 			t.Logf("named at the latest %d s after the onset", latest)
 		})
+	}
+}
+
+// TestClockJumpIsNoIncident: the wall clock is set by an hour, either way; nothing is
+// named and what is usual stays known.
+func TestClockJumpIsNoIncident(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour, 20 * time.Second} {
+		s, d := newSim(2, 8), diagnoser(t)
+		for n := 1; n <= 160; n++ {
+			x := s.sample(n)
+			if n >= 80 {
+				x.At, x.Requests[0].At = x.At.Add(jump), x.Requests[0].At.Add(jump)
+			}
+			got := d.Observe(x).Diagnosis
+			if n >= 40 && (got.State != rules.Healthy || !strings.HasPrefix(got.Baseline, "window ")) {
+				t.Fatalf("%s, second %d:\n%s", jump, n, rules.Report(got))
+			}
+		}
+	}
+}
+
+// TestHealthyAgainSoon: 20 s after the traffic is as before the verdict is healthy, and
+// what was learned before the incident is what is usual afterwards.
+func TestHealthyAgainSoon(t *testing.T) {
+	for seed := range uint64(seeds) {
+		s, d := newSim(seed, 8), diagnoser(t)
+		before, drained := 0.0, 0
+		for n := 1; n <= 200; n++ {
+			if n == 60 {
+				s.rate = 90
+			}
+			if n == 100 {
+				s.rate = 8
+			}
+			tick := d.Observe(s.sample(n))
+			if n == 59 {
+				before = tick.Baseline.Get("ttft.p50").Or(0)
+			}
+			if n > 100 && drained == 0 && len(s.waiting) == 0 {
+				drained = n
+			}
+			if drained > 0 && n > drained+20 && tick.Diagnosis.State != rules.Healthy {
+				t.Fatalf("seed %d, second %d, drained at %d:\n%s", seed, n, drained, rules.Report(tick.Diagnosis))
+			}
+			if after := tick.Baseline.Get("ttft.p50").Or(0); n == 200 && (after > 1.3*before || after <= 0) {
+				t.Errorf("seed %d: baseline %g before, %g after", seed, before, after)
+			}
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 const (
 	nowSpan    = 10 * time.Second // what "now" means
 	wideSpan   = 30 * time.Second // when nowSpan holds fewer than enough observations
-	recentSpan = 5 * time.Second  // the newest part, which tells a passing burst from a standing change
+	recentSpan = 3 * time.Second  // the newest part, which tells a passing burst from a standing change
 	enough     = 5                // observations for a quantile worth the name [proposal]
 	facts      = 2 * time.Minute  // how long a CPU profile stands for now
 )
@@ -40,6 +40,18 @@ type now struct {
 	gaugesAreDead bool
 }
 
+// The families whose newest requests are watched.
+const (
+	quickTTFT = iota
+	quickTPOT
+	quickE2E
+	numQuick
+	noQuick = -1
+)
+
+// newest are the medians of the newest requests, by family.
+func (n *now) newest() [numQuick]quick { return [numQuick]quick{n.ttftNow, n.tpotNow, n.e2eNow} }
+
 // quick is the median of the newest part and how many observations stand behind it.
 type quick struct {
 	median probes.Opt[float64]
@@ -55,7 +67,7 @@ func look(w *probes.Window, p *probes.Point) *now {
 	}
 	n.gaugesAreDead = n.frozen()
 	n.records = gather(n)
-	n.exact = n.records.seen
+	n.exact = n.records.seen && n.allTell()
 	if n.exact {
 		n.fromRecords()
 	} else {
@@ -71,6 +83,23 @@ func look(w *probes.Window, p *probes.Point) *now {
 
 func (n *now) fresh(at time.Time) bool { return n.at.Sub(at) <= n.stale }
 
+// allTell reports that every engine tells of its requests: with one that does not,
+// the histograms of all are the only common measure.
+func (n *now) allTell() bool {
+	tells := map[string]bool{}
+	for _, p := range n.wide.Points() {
+		for _, s := range p.Requests {
+			tells[s.Endpoint] = true
+		}
+	}
+	for _, end := range n.ends {
+		if !tells[end] {
+			return false
+		}
+	}
+	return true
+}
+
 // alive reports that some engine told something lately.
 func (n *now) alive() bool {
 	for _, e := range n.point.Engines {
@@ -78,5 +107,5 @@ func (n *now) alive() bool {
 			return true
 		}
 	}
-	return n.exact
+	return n.records.seen
 }

@@ -33,7 +33,7 @@ func (d *decoder) point(s *probes.Sample) *probes.Point {
 			e = d.dialects.Decode(scrape)
 		}
 		engines[scrape] = e
-		if e != nil {
+		if e != nil && engineOf(p, e.Endpoint) == nil { // asked twice, it counts once
 			p.Engines = append(p.Engines, e)
 		}
 	}

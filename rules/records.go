@@ -40,7 +40,7 @@ func gather(n *now) records {
 	}
 	out.finished = make([]seen, 0, size)
 	for _, p := range n.wide.Points() {
-		for _, s := range p.Requests {
+		for _, s := range sections(p) {
 			if !s.At.After(last[s.Endpoint]) || !s.At.After(from) {
 				continue
 			}
@@ -51,7 +51,7 @@ func gather(n *now) records {
 			}
 		}
 	}
-	for _, s := range n.point.Requests {
+	for _, s := range sections(n.point) {
 		if !n.fresh(s.At) {
 			continue
 		}
@@ -65,17 +65,21 @@ func gather(n *now) records {
 	return out
 }
 
-// start finds how many were in flight at the start of the now span.
+// start finds how many were in flight at the start of the now span: at each engine
+// what it first told of in it.
 func (r *records) start(n *now) {
+	first := map[string]bool{}
 	for _, p := range n.span.Points() {
-		if len(p.Requests) == 0 {
-			continue
-		}
-		for _, s := range p.Requests {
+		for _, s := range sections(p) {
+			if first[s.Endpoint] {
+				continue
+			}
+			first[s.Endpoint] = true
 			r.first += float64(s.InFlight)
+			if !r.firstOK {
+				r.firstOK, r.begun = true, n.at.Sub(p.At).Seconds()
+			}
 		}
-		r.firstOK, r.begun = true, n.at.Sub(p.At).Seconds()
-		return
 	}
 }
 

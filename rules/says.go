@@ -19,7 +19,7 @@ func (s *scene) evidence(c *Clause, kind string) (e Evidence, result truth, why 
 		v, ok := s.now[n.sig].Get()
 		if !ok {
 			if why == "" {
-				why = table[n.sig].Name + " " + s.now[n.sig].Why().String()
+				why = s.title(n) + " " + s.now[n.sig].Why().String()
 			}
 			return
 		}
@@ -66,6 +66,17 @@ func (n *node) walk(visit func(*node)) {
 	}
 }
 
+// about is the first signal of a condition, −1 without one.
+func (n *node) about() int {
+	first := -1
+	n.walk(func(n *node) {
+		if first < 0 && n.kind == signalNode {
+			first = n.sig
+		}
+	})
+	return first
+}
+
 // say puts a condition and its result into words.
 func (s *scene) say(n *node, result truth) string {
 	switch n.kind {
@@ -84,6 +95,7 @@ func (s *scene) say(n *node, result truth) string {
 // sayJoined tells the parts that decided: all of a true and, the true ones of a true or, and so on.
 func (s *scene) sayJoined(n *node, result truth) string {
 	var said []string
+	about := map[int]bool{}
 	for _, a := range n.args {
 		t := s.cond(a)
 		if (n.kind == orNode && result == yes && t != yes) || (n.kind == andNode && result == no && t != no) {
@@ -91,6 +103,12 @@ func (s *scene) sayJoined(n *node, result truth) string {
 		}
 		if result != unknown && t == unknown {
 			continue
+		}
+		if i := a.about(); n.kind == orNode && result == yes && i >= 0 {
+			if about[i] {
+				continue // of one signal, one reason is enough
+			}
+			about[i] = true
 		}
 		if said = append(said, s.say(a, t)); n.kind == andNode && result == no {
 			break // one is enough
@@ -113,6 +131,9 @@ func (s *scene) sayCompare(n *node, result truth) string {
 	if !ok2 {
 		return s.title(right) + " not seen"
 	}
+	if n.op == "==" && result == yes {
+		return s.title(left) + " " + Format(v, unit)
+	}
 	op := map[string]string{"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}[n.op]
 	if result == no {
 		op = map[string]string{"<": "≥", "<=": ">", ">": "≤", ">=": "<", "==": "≠", "!=": "="}[n.op]
@@ -128,6 +149,9 @@ func (s *scene) sayCompare(n *node, result truth) string {
 func (s *scene) title(n *node) string {
 	switch n.kind {
 	case signalNode:
+		if row := table[n.sig]; strings.HasPrefix(row.Name, "stage.") && row.Unit == "s" {
+			return "time in " + row.Title
+		}
 		return table[n.sig].Title
 	case callNode:
 		if n.op == "added" {

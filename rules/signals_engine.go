@@ -102,13 +102,15 @@ func waitingIn(p *probes.Point) (float64, time.Time, bool) {
 	total, at, ok := 0.0, time.Time{}, false
 	for _, e := range p.Engines {
 		if x, seen := e.Waiting.Get(); seen {
-			total, at, ok = total+x, e.At, true
+			if total, ok = total+x, true; e.At.After(at) {
+				at = e.At
+			}
 		}
 	}
 	if ok {
 		return total, at, true
 	}
-	for _, s := range p.Requests {
+	for _, s := range sections(p) {
 		at, ok = s.At, true
 		for _, r := range s.Running {
 			if r.State == probes.StageNames[probes.StageQueue] {

@@ -25,7 +25,7 @@ func hostRows() []Signal {
 				return hostRate(n, func(h *probes.Host) probes.Opt[float64] { return h.CPUPressure.SomeSecondsTotal })
 			}),
 		row("host.other_cpu", "CPU of others", "cores", 0.3, "cores busy with anything but the engine's process, steal included", otherCPU),
-		row("host.other_share", "CPU of others", "ratio", 0.15, "host.other_cpu over the host's cores", func(n *now) probes.Opt[float64] {
+		row("host.other_share", "share of the cores that others take", "ratio", 0.15, "host.other_cpu over the host's cores", func(n *now) probes.Opt[float64] {
 			other, ok := otherCPU(n).Get()
 			if !ok || n.point.Host.CPUs == 0 {
 				return missing()

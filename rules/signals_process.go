@@ -16,7 +16,7 @@ func processRows() []Signal {
 	return []Signal{
 		row("process.cpu_cores", "engine CPU", "cores", 0.3, "CPU seconds of the engine's process per second",
 			func(n *now) probes.Opt[float64] { return processRate(n, cpuSeconds) }),
-		row("process.run_wait", "engine waits for a core", "ratio", 0.1, "seconds its threads waited for a core over waiting plus running", runWait),
+		row("process.run_wait", "engine's wait for a core", "ratio", 0.1, "seconds its threads waited for a core over waiting plus running", runWait),
 		row("process.rss", "engine memory", "bytes", 64<<20, "resident memory", func(n *now) probes.Opt[float64] {
 			if p := n.point.Process; p != nil && n.fresh(p.At) {
 				return p.RSSBytes

@@ -45,5 +45,5 @@ func suppress(found []candidate) []Cause {
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Score > out[j].Score })
-	return out[:min(len(out), maxNamed)]
+	return out
 }

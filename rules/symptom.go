@@ -6,16 +6,19 @@ import (
 )
 
 // How a symptom is raised and ended. A queue that only passes (a burst of
-// arrivals) leaves the 10 s statistics high for 10 s; so a symptom needs either
-// the newest requests to be slow as well (fast), or more than one such span (slow).
+// arrivals, one giant prompt) leaves the 10 s statistics high for 10 s; so a
+// symptom needs either proof from the newest requests (fast), or more than one
+// such span (slow). Proof gathers with every second in which their median is over
+// its threshold, by how many times it is, and fades in seconds in which it is not:
+// two bursts soon after each other prove more than one, two far apart do not.
 const (
-	fastHold = 6 * time.Second // [proposal] with fastEval evaluations, when the newest median is farOver its threshold
-	nearHold = 8 * time.Second // when it is nearer
-	fastEval = 3
-	farOver  = 3
-	slowHold = 2 // spans of the statistic
-	calmHold = 5 * time.Second
-	coolHold = 8 * time.Second
+	enoughProof = 10 // seconds × times over the threshold [proposal]: 4 s at farOver
+	farOver     = 3  // more counts as this
+	fade        = 1.5
+	fastEval    = 4 // evaluations over it, whatever the interval
+	slowHold    = 2 // spans of the statistic
+	calmHold    = 5 * time.Second
+	coolHold    = 8 * time.Second
 
 	noiseMargin = 1.25 // over the highest healthy reading [proposal]
 	noiseCap    = 4    // noise never raises a threshold beyond this many baselines
@@ -36,7 +39,7 @@ type watch struct {
 	factor float64
 	least  float64 // absolute rise, seconds [proposal]: 150/300 ms is 7/15 % of the TTFT floor, 10/20 ms 10/20 % of the TPOT floor
 	slo    float64 // 0: no floor
-	quick  func(*now) quick
+	quick  int     // the family of its newest requests
 	set    func(*now) latency
 	median string // the signal whose threshold the newest requests must pass
 }
@@ -46,15 +49,14 @@ func watches() []watch {
 	tpot := func(n *now) latency { return n.tpot }
 	e2e := func(n *now) latency { return n.e2e }
 	step := func(n *now) latency { return latency{hist: n.step} }
-	none := func(*now) quick { return quick{} }
 	return []watch{
-		{"ttft.p50", "ttft", 1.5, 0.150, 0, func(n *now) quick { return n.ttftNow }, ttft, "ttft.p50"},
-		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, func(n *now) quick { return n.ttftNow }, ttft, "ttft.p50"},
-		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, func(n *now) quick { return n.tpotNow }, tpot, "tpot.p50"},
-		{"tpot.p95", "tpot", 1.5, 0.020, 0, func(n *now) quick { return n.tpotNow }, tpot, "tpot.p50"},
-		{"e2e.p50", "e2e", 1.5, 0.500, 0, func(n *now) quick { return n.e2eNow }, e2e, "e2e.p50"},
-		{"e2e.p95", "e2e", 1.5, 1.000, 0, func(n *now) quick { return n.e2eNow }, e2e, "e2e.p50"},
-		{"step.p99", "step", 3, 0.100, 0, none, step, "step.p50"},
+		{"ttft.p50", "ttft", 1.5, 0.150, 0, quickTTFT, ttft, "ttft.p50"},
+		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, quickTTFT, ttft, "ttft.p50"},
+		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, quickTPOT, tpot, "tpot.p50"},
+		{"tpot.p95", "tpot", 1.5, 0.020, 0, quickTPOT, tpot, "tpot.p50"},
+		{"e2e.p50", "e2e", 1.5, 0.500, 0, quickE2E, e2e, "e2e.p50"},
+		{"e2e.p95", "e2e", 1.5, 1.000, 0, quickE2E, e2e, "e2e.p50"},
+		{"step.p99", "step", 3, 0.100, 0, noQuick, step, "step.p50"},
 	}
 }
 
@@ -63,8 +65,9 @@ type watched struct {
 	watch
 	sig, median int
 	over        time.Time // since when above the threshold
-	fast        time.Time // since when the newest requests are, too
-	evals       int
+	proof       float64   // of the newest requests being slow
+	evals       int       // evaluations behind it
+	last        time.Time // of the newest evaluation
 	calm        time.Time // since when below, while raised
 	raised      bool
 	quickly     bool      // raised because the newest requests were slow
@@ -123,28 +126,36 @@ func (w *watched) observe(n *now, s Signals, b *baseline) {
 		w.mayEnd(n.at, seen && ok && v > w.from+(limit-w.from)*calmShare, cool)
 		return
 	}
+	w.prove(n, b)
 	set := w.set(n)
 	if !ok || !seen || v < limit || set.count() < enough {
-		w.over, w.fast, w.evals = time.Time{}, time.Time{}, 0
+		w.over = time.Time{}
 		return
 	}
 	if w.over.IsZero() {
 		w.over = n.at
 	}
-	times := w.newestOver(n, b)
-	if times < 1 {
-		w.fast, w.evals = time.Time{}, 0
-	} else if w.evals++; w.fast.IsZero() {
-		w.fast = n.at
-	}
-	hold := fastHold
-	if times < farOver {
-		hold = nearHold
-	}
-	quickly := !w.fast.IsZero() && w.evals >= fastEval && n.at.Sub(w.fast) >= hold
+	quickly := w.evals >= fastEval && w.proof >= enoughProof
 	if quickly || n.at.Sub(w.over) >= slowHold*spanBehind(set, n) {
 		w.raised, w.quickly, w.cool = true, quickly, time.Time{}
 		w.onset, w.from, w.calm = w.over, from, time.Time{}
+	}
+}
+
+// prove gathers proof from the newest requests.
+func (w *watched) prove(n *now, b *baseline) {
+	times := w.newestOver(n, b)
+	seconds := math.Min(n.at.Sub(w.last).Seconds(), recentSpan.Seconds())
+	if w.last.IsZero() {
+		seconds = n.point.Interval.Seconds()
+	}
+	w.last = n.at
+	if times >= 1 {
+		w.proof, w.evals = w.proof+seconds*math.Min(times, farOver), w.evals+1
+		return
+	}
+	if w.proof -= seconds * fade; w.proof <= 0 {
+		w.proof, w.evals = 0, 0
 	}
 }
 
@@ -158,11 +169,17 @@ func spanBehind(l latency, n *now) time.Duration {
 
 // newestOver is the median of the newest requests over its threshold; 0 when it is not known.
 func (w *watched) newestOver(n *now, b *baseline) float64 {
-	q := w.quick(n)
+	if w.quick == noQuick {
+		return 0
+	}
+	q := n.newest()[w.quick]
 	v, ok := q.median.Get()
-	limit, _, known := w.threshold(b, w.median)
+	limit, base, known := w.threshold(b, w.median)
 	if !ok || !known || q.n < 3 || limit <= 0 {
 		return 0
+	}
+	if top, ok := b.newestNoise(w.quick).Get(); ok {
+		limit = math.Max(limit, math.Min(top*noiseMargin, noiseCap*base+2*w.least))
 	}
 	return v / limit
 }
@@ -186,7 +203,7 @@ func (w *watched) mayEnd(at time.Time, high, cool bool) {
 	case w.calm.IsZero() && !cool:
 		w.calm = at
 	case cool || at.Sub(w.calm) >= calmHold:
-		w.raised, w.over, w.fast, w.evals, w.calm, w.cool = false, time.Time{}, time.Time{}, 0, time.Time{}, time.Time{}
+		w.raised, w.over, w.proof, w.evals, w.calm, w.cool = false, time.Time{}, 0, 0, time.Time{}, time.Time{}
 	}
 }
 
