@@ -26,7 +26,7 @@ type onTerminal struct {
 	ended   chan error
 }
 
-func startOnTerminal(t *testing.T, cols, rows uint16, args ...string) *onTerminal {
+func startOnTerminal(t testing.TB, cols, rows uint16, args ...string) *onTerminal {
 	t.Helper()
 	ours, theirs := openPTY(t)
 	if cols > 0 {
@@ -59,7 +59,7 @@ func startOnTerminal(t *testing.T, cols, rows uint16, args ...string) *onTermina
 	return o
 }
 
-func openPTY(t *testing.T) (ours, theirs *os.File) {
+func openPTY(t testing.TB) (ours, theirs *os.File) {
 	t.Helper()
 	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -103,7 +103,7 @@ func (o *onTerminal) text() string {
 }
 
 // waitFor blocks until the output holds want.
-func (o *onTerminal) waitFor(t *testing.T, want string) {
+func (o *onTerminal) waitFor(t testing.TB, want string) {
 	t.Helper()
 	late := time.After(30 * time.Second)
 	for !strings.Contains(o.text(), want) {
@@ -116,7 +116,7 @@ func (o *onTerminal) waitFor(t *testing.T, want string) {
 }
 
 // waitEnd blocks until llmtop ended and returns its exit status.
-func (o *onTerminal) waitEnd(t *testing.T) int {
+func (o *onTerminal) waitEnd(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-o.ended:
