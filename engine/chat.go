@@ -18,6 +18,16 @@ type message struct {
 	Content *content `json:"content"`
 }
 
+// UnmarshalJSON begins with an empty message: of a key that comes twice the last one
+// counts, and encoding/json would leave in it what the first one had said.
+func (m *message) UnmarshalJSON(raw []byte) error {
+	type plain message
+	var p plain
+	err := json.Unmarshal(raw, &p)
+	*m = message(p)
+	return err
+}
+
 // content is a message's text: a string, or an array of parts of type text.
 type content string
 

@@ -1,6 +1,9 @@
 package engine
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // completionRequest is the body of POST /v1/completions.
 type completionRequest struct {
@@ -43,6 +46,9 @@ func (q *completionRequest) decodePrompt() error {
 	case json.Unmarshal(q.Prompt, &q.tokens) == nil:
 		if len(q.tokens) == 0 {
 			return badParam("prompt", "prompt must not be empty")
+		}
+		if bytes.Contains(q.Prompt, []byte("null")) { // encoding/json takes null for token 0
+			return badParam("prompt", "a token id is null")
 		}
 	case json.Unmarshal(q.Prompt, &texts) != nil:
 		return badParam("prompt", "prompt must be a string or an array of token ids")

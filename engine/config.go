@@ -39,6 +39,16 @@ type Config struct {
 // Unlimited is the MaxQueue that refuses nobody.
 const Unlimited = -1
 
+// Beyond these a setting is a mistake, and what it sizes would take the memory of the host.
+const (
+	maxThreads       = 1024
+	maxSeqs          = 1 << 16
+	maxBatchedTokens = 1 << 20
+	maxBlockSize     = 1 << 12
+	maxBlocks        = 1 << 24
+	maxKVBytes       = 64 << 30
+)
+
 // withDefaults fills in what is zero and refuses what is senseless.
 func (c Config) withDefaults() (Config, error) {
 	c.ModelName = cmp.Or(c.ModelName, "oncall")
@@ -60,14 +70,18 @@ func (c Config) check() error {
 		return errors.New("a runner needs its tokenizer and the other way round")
 	}
 	for _, v := range []struct {
-		name  string
-		value int
+		name        string
+		value, most int
 	}{
-		{"threads", c.Threads}, {"max_num_seqs", c.MaxNumSeqs}, {"max_num_batched_tokens", c.MaxBatchedTokens},
-		{"block_size", c.BlockSize}, {"num_blocks", c.NumBlocks},
+		{"threads", c.Threads, maxThreads}, {"max_num_seqs", c.MaxNumSeqs, maxSeqs},
+		{"max_num_batched_tokens", c.MaxBatchedTokens, maxBatchedTokens},
+		{"block_size", c.BlockSize, maxBlockSize}, {"num_blocks", c.NumBlocks, maxBlocks},
 	} {
 		if v.value < 1 {
 			return fmt.Errorf("%s is %d, must be at least 1", v.name, v.value)
+		}
+		if v.value > v.most {
+			return fmt.Errorf("%s is %d, must be at most %d", v.name, v.value, v.most)
 		}
 	}
 	if c.MaxBodyBytes < 1 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -35,6 +36,12 @@ func TestNewRefuses(t *testing.T) {
 		"block_size is -1":             {BlockSize: -1},
 		"threads is -2":                {Threads: -2},
 		"less than max_num_seqs":       {MaxNumSeqs: 300},
+		"threads is 100000000":         {Threads: 100_000_000},
+		"max_num_seqs is 922":          {MaxNumSeqs: math.MaxInt, MaxBatchedTokens: math.MaxInt},
+		"max_num_batched_tokens is 9":  {MaxBatchedTokens: math.MaxInt},
+		"block_size is 1000000":        {BlockSize: 1_000_000},
+		"num_blocks is 922":            {NumBlocks: math.MaxInt},
+		"the KV cache would take":      {NumBlocks: 1 << 24, BlockSize: 1 << 12},
 		"long_prefill_token_threshold": {LongPrefillTokenThreshold: -1},
 		"the body limit is -1":         {MaxBodyBytes: -1},
 		"a runner needs its tokenizer": {Tokenizer: fakeTokenizer{}},

@@ -26,6 +26,7 @@ type call struct {
 	id     string // of the answer
 	out    format
 	finish Finish // what the record will say
+	begun  bool   // the head of the answer is written
 }
 
 // generate returns the handler of an endpoint that generates text.
@@ -102,11 +103,20 @@ func (c *call) run(g generation, j *job) error {
 	return c.collect(ctx, a)
 }
 
-// abandon ends a job whose client has gone. There is nobody to tell an error.
+// statusClientGone is nginx's status for a client that did not wait for its answer; it is only counted.
+const statusClientGone = 499
+
+// abandon ends a job whose client has gone. There is nobody to tell an error. But a
+// client that has closed only its sending side still reads, and net/http would end
+// the answer as if it were whole: the passed deadline breaks the connection instead.
 func (c *call) abandon(j *job) error {
 	c.finish = FinishAbort
 	c.cancel(j)
 	c.ended(j, FinishAbort, c.config.Now())
+	if !c.begun {
+		c.w.WriteHeader(statusClientGone)
+	}
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Unix(1, 0)) // not every ResponseWriter can
 	return nil
 }
 

@@ -33,6 +33,10 @@ func newCPURunner(c Config) (Runner, Tokenizer, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the weights: %w", err)
 	}
+	if need := model.KVBytes(m.Config(), c.NumBlocks*c.BlockSize); need > maxKVBytes {
+		m.Close()
+		return nil, nil, fmt.Errorf("num_blocks is %d: the KV cache would take %d bytes, more than %d", c.NumBlocks, need, int64(maxKVBytes))
+	}
 	return &cpuRunner{model: m, pool: model.NewKVPool(m.Config(), c.NumBlocks, c.BlockSize)}, vocabulary{t}, nil
 }
 

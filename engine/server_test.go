@@ -124,6 +124,58 @@ func TestConnectionBreaks(t *testing.T) {
 	}
 }
 
+// A client that closes only its sending side has given up, but reads on: it must
+// not take what it gets for a whole answer.
+func TestHalfClosed(t *testing.T) {
+	for _, more := range []string{"", `,"stream":true`} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGate()
+			e := startFake(t, func(c *Config, f *fakeRunner) { f.before = g.before })
+			defer e.stop()
+			defer g.release()
+			network, stop := serve(e)
+			defer stop()
+			client, server := net.Pipe()
+			sends, out := io.Pipe()
+			network.conns <- halfClosing{server, sends}
+			body := completion(3, 50, more)
+			go io.WriteString(out, "POST /v1/completions HTTP/1.1\r\nHost: engine\r\nContent-Length: "+itoa(len(body))+"\r\n\r\n"+body)
+			answer := make(chan string)
+			go func() {
+				b, _ := io.ReadAll(client)
+				answer <- string(b)
+			}()
+			for range 3 {
+				<-g.arrived
+				g.pass <- struct{}{}
+			}
+			<-g.arrived
+			out.Close()
+			if got := <-answer; more == "" && got != "" || strings.HasSuffix(got, "\r\n0\r\n\r\n") {
+				t.Errorf("answer %q", got)
+			}
+			g.pass <- struct{}{}
+			synctest.Wait()
+			e.freed(t)
+			aborted(t, e)
+			if more != "" {
+				return
+			}
+			if n := counterValue(t, e, `http_requests_total{status="4xx"}`); n != 1 {
+				t.Errorf("%g answers with status 4xx, want the one", n)
+			}
+		})
+	}
+}
+
+// halfClosing is a connection whose client can close its sending side alone.
+type halfClosing struct {
+	net.Conn
+	sends io.Reader
+}
+
+func (h halfClosing) Read(b []byte) (int, error) { return h.sends.Read(b) }
+
 // A client that stops in the middle of its request is not waited for without end.
 func TestStalledBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -32,8 +32,7 @@ func (c *call) stream(ctx context.Context, a *answer) error {
 // first one, so that whatever fails before can still be told by the status.
 type eventStream struct {
 	*call
-	begun bool
-	buf   bytes.Buffer
+	buf bytes.Buffer
 }
 
 // piece writes one token's text, unless it adds nothing that the client must see.

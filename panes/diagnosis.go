@@ -19,6 +19,14 @@ func diagnosisRows(v *view, w, room int) []row {
 	return rows
 }
 
+// diagnosisTitle says of causes that they are from before the engine fell silent.
+func diagnosisTitle(v *view) string {
+	if d := &v.tick.Diagnosis; d.State == rules.Unmeasurable && len(d.Causes) > 0 {
+		return "diagnosis before it fell silent"
+	}
+	return "diagnosis"
+}
+
 func diagnosisOrdered(v *view, w int, tight bool) []row {
 	d := &v.tick.Diagnosis
 	var rows []row

@@ -28,6 +28,9 @@ func gpuRows(v *view, w, most int) []row {
 		if !strings.Contains(note, "no NVML device") {
 			note = strings.TrimSuffix("no NVML device: "+note, ": ")
 		}
+		if width(note) > w-7 { // the file's name says as much
+			note = strings.ReplaceAll(note, "the NVIDIA driver's library ", "")
+		}
 		return []row{row{}.add(strong, " GPU   ").add(faint, note)}
 	}
 	devices := g.Devices

@@ -106,7 +106,7 @@ func oneColumn(v *view, w, h int) []row {
 	for _, b := range blocks {
 		room -= b.least
 	}
-	diagnosis := scrolled(v, w, "diagnosis", "", diagnosisRows(v, w, room), room)
+	diagnosis := scrolled(v, w, diagnosisTitle(v), "", diagnosisRows(v, w, room), room)
 	blocks = append(blocks, block{diagnosis, len(diagnosis), 2})
 	return above(statusRow(v, w), w, h, stack(h-1, append(blocks, restBlocks(v, w)...)))
 }
@@ -118,7 +118,7 @@ func twoColumns(v *view, w, h int) []row {
 	body := h - 3
 	numbers := numberBlocks(v, leftWidth)
 	left := stack(body, append(numbers, chartBlocks(v, leftWidth, body-rowsIn(numbers))...))
-	diagnosis := scrolled(v, rightWidth, "diagnosis", "", diagnosisRows(v, rightWidth, body-1), body-1)
+	diagnosis := scrolled(v, rightWidth, diagnosisTitle(v), "", diagnosisRows(v, rightWidth, body-1), body-1)
 	right := stack(body, append([]block{{diagnosis, len(diagnosis), 0}}, restBlocks(v, rightWidth)...))
 	rows := []row{verdictRows(v, w, 1)[0], titleRow(v, w)}
 	left, right = fill(left, leftWidth, body), fill(right, rightWidth, body)

@@ -23,7 +23,7 @@ func statusRow(v *view, w int) row {
 		return ends(w, row{}, right)
 	}
 	left := probeSummary(v)
-	if cost := selfCost(v); w >= 60 {
+	if cost := selfCost(v); w >= 60 && left.width()+width(cost)+right.width()+12 <= w { // probes in trouble matter more
 		right = append(row{}.add(faint, "llmtop "+cost+"   "), right...)
 	}
 	return ends(w, left, right)
@@ -114,7 +114,7 @@ func probeRows(v *view, w int) []row {
 		if !p.At.IsZero() {
 			age = ago(v.at.Sub(p.At))
 		}
-		r := row{}.add(plain, " ").left(strong, 15, probeName(p.Name)).left(t, 17, word).
+		r := row{}.add(plain, " ").left(strong, 17, cut(probeName(p.Name), 16)).left(t, 17, word).
 			add(faint, "age").right(plain, 7, age).
 			add(faint, "  took").right(plain, 8, show(p.LatencySeconds, seconds)).
 			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))

@@ -75,13 +75,13 @@ func blank(r row) bool {
 }
 
 // ends puts the right row flush right in w cells and cuts the left one to what
-// room that leaves.
+// room that leaves, but for a blank between them.
 func ends(w int, left, right row) row {
 	room := w - right.width()
 	if room <= 0 {
 		return right.fit(w)
 	}
-	return append(left.fit(room), right...)
+	return append(left.fit(room-1).add(plain, " "), right...)
 }
 
 // width is the number of terminal cells of clean text.

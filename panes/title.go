@@ -15,18 +15,28 @@ func titleRow(v *view, w int) row {
 	if v.tick != nil && v.tick.Point.Simulated {
 		right = right.add(warn, "SIMULATED").add(plain, "  ")
 	}
-	if v.Recording != "" {
-		right = right.add(bad, "● REC ")
-		if w >= 60 {
-			right = right.add(plain, cut(clean(v.Recording), w/5)+"  ")
-		}
-	}
+	right = append(right, recordingRow(v, w)...)
 	if v.tick != nil {
 		if gap := v.gap(len(v.Ticks) - 1); gap > 0 {
 			right = right.add(warn, "╎ gap "+ago(gap)).add(plain, "  ")
 		}
 	}
 	return ends(w, left, append(right, modeRow(v, w)...))
+}
+
+// recordingRow names the file being written, or says why nothing is written to it.
+func recordingRow(v *view, w int) row {
+	switch {
+	case v.Recording == "":
+		return nil
+	case v.Unrecorded != "" && w < 60:
+		return row{}.add(badInvert, " REC STOPPED ").add(plain, " ")
+	case v.Unrecorded != "":
+		return row{}.add(badInvert, " REC STOPPED ").add(bad, " "+cut(clean(v.Unrecorded), max(24, w/3))).add(plain, "  ")
+	case w < 60:
+		return row{}.add(bad, "● REC ")
+	}
+	return row{}.add(bad, "● REC ").add(plain, cut(clean(v.Recording), w/5)+"  ")
 }
 
 // modeRow is the mode, the place in the recording and the sample's clock.

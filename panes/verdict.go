@@ -50,7 +50,7 @@ func verdictFacts(v *view) []string {
 	case rules.Degraded, rules.Unknown:
 		return degradedFacts(v)
 	case rules.Unmeasurable:
-		return []string{firstLine(d.Reason, "nothing to judge by")}
+		return silentFacts(d)
 	}
 	var facts []string
 	for _, name := range [...]string{"ttft.p95", "tpot.p95"} {
@@ -65,9 +65,33 @@ func verdictFacts(v *view) []string {
 		facts = append(facts, "risk: "+d.Risks[0].Text)
 	}
 	if d.Baseline != "" {
-		facts = append(facts, "baseline "+d.Baseline)
+		facts = append(facts, "baseline "+baselineKind(d.Baseline))
 	}
 	return facts
+}
+
+// silentFacts are why nothing can be told, without the address (the title has it), and
+// what was named before.
+func silentFacts(d *rules.Diagnosis) []string {
+	var said []string
+	for _, part := range strings.Split(firstLine(d.Reason, "nothing to judge by"), ": ") {
+		if !strings.Contains(part, "://") {
+			said = append(said, part)
+		}
+	}
+	facts := []string{strings.Join(said, ": ")}
+	if len(d.Causes) > 0 {
+		facts = append(facts, "before: "+d.Causes[0].ID)
+	}
+	return facts
+}
+
+// baselineKind is what a baseline is made from; times and counts stand in the diagnosis.
+func baselineKind(text string) string {
+	if i := strings.IndexAny(text, "0123456789(:"); i > 0 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
 }
 
 func degradedFacts(v *view) []string {
@@ -128,9 +152,12 @@ func mainPart(d *rules.Diagnosis, signal string) string {
 	return percent(min(best.Share, 1)) + " " + best.Stage
 }
 
+// leastShown is how many cells of a fact say something.
+const leastShown = 24
+
 // flow sets facts behind head, separated by dots, in at most most rows of w
 // cells. A fact that does not fit goes on the next row, broken at blanks if need
-// be; what does not fit on the last row is cut.
+// be; what does not fit on the last row is cut, or left out when little of it would show.
 func flow(head row, facts []string, w, most int) []row {
 	rows, used := []row{head}, head.width()
 	for i, fact := range facts {
@@ -144,6 +171,9 @@ func flow(head row, facts []string, w, most int) []row {
 		fact = strings.Join(strings.Fields(clean(fact)), " ")
 		for fact != "" {
 			room := w - used - width(separator)
+			if i >= 2 && len(rows) == most && width(fact) > room && room < leastShown {
+				return rows
+			}
 			text, rest := fact, ""
 			if width(fact) > room && len(rows) < most {
 				text, rest = breakAt(fact, room, used == 1)

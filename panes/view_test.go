@@ -144,3 +144,46 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// TestSilentEngine: the verdict leaves the address to the title, so that the reason is
+// seen at 80 columns, and the diagnosis says that it is an old one.
+func TestSilentEngine(t *testing.T) {
+	f := firingFrame()
+	d := &f.Ticks[len(f.Ticks)-1].Diagnosis
+	d.State, d.Reason = rules.Unmeasurable, "the engine no longer answers: http://127.0.0.1:42345/metrics: nothing listens there (connection refused)"
+	text := Plain(f, 80, 24)
+	first, rest, _ := strings.Cut(text, "\n")
+	if !strings.Contains(first, "nothing listens there (connection") {
+		t.Errorf("the reason is cut: %q", first)
+	}
+	if !strings.Contains(rest, "diagnosis before it fell silent") {
+		t.Errorf("an old diagnosis passes for a new one:\n%s", text)
+	}
+}
+
+// TestRecordingStopped: a recording that does not grow says so at every width.
+func TestRecordingStopped(t *testing.T) {
+	f := firingFrame()
+	f.Unrecorded = "no space left on device"
+	for _, w := range [...]int{40, 80, 160} {
+		if text := Plain(f, w, 24); !strings.Contains(text, "REC STOPPED") || (w >= 80 && !strings.Contains(text, f.Unrecorded)) {
+			t.Errorf("at %d:\n%s", w, text)
+		}
+	}
+}
+
+// TestHealthyFitsItsLine: at 80 columns nothing of the healthy verdict is cut.
+func TestHealthyFitsItsLine(t *testing.T) {
+	first, _, _ := strings.Cut(Plain(normalFrame(), 80, 24), "\n")
+	if strings.Contains(first, "…") || !strings.HasSuffix(strings.TrimRight(first, " "), "baseline window") {
+		t.Errorf("%q", first)
+	}
+}
+
+// TestTroubleIsNotCut: probes in trouble take the place of llmtop's own cost.
+func TestTroubleIsNotCut(t *testing.T) {
+	lines := strings.Split(strings.TrimRight(Plain(staleFrame(), 80, 24), "\n"), "\n")
+	if last := lines[len(lines)-1]; !strings.Contains(last, "nvml hung 12 s") {
+		t.Errorf("%q", last)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +26,8 @@ const (
 	profileEvery   = 10 * time.Second
 )
 
-func apiKey() string { return os.Getenv(apiKeyVariable) }
+// apiKey is the key without the newline that a file or a copy leaves at its end.
+func apiKey() string { return strings.TrimSpace(os.Getenv(apiKeyVariable)) }
 
 func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 

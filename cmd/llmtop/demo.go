@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ Faults: ` + strings.Join(demo.IDs(), ", ") + `.`,
 	f := cmd.Flags()
 	f.StringVar(&o.fault, "fault", "queue-backlog", "what happens (`id`; none: nothing)")
 	f.BoolVar(&o.headless, "headless", false, "no screen: print verdicts")
-	f.DurationVar(&o.length, "for", 0, "end after this long (0: until interrupted)")
+	f.DurationVar(&o.length, "for", 0, "end this long after the load has begun (0: until interrupted)")
 	f.BoolVar(&o.json, "json", false, "with --headless: one JSON object a line, for each sample")
 	f.Uint64Var(&o.seed, "seed", 0, "the same seed, the same requests and moments (0: random)")
 	f.DurationVar(&o.after, "after", 30*time.Second, "the fault begins between this and one and a half times this")
@@ -52,18 +53,18 @@ Faults: ` + strings.Join(demo.IDs(), ", ") + `.`,
 
 func runDemo(cmd *cobra.Command, o demoOptions) error {
 	o.live.interval = time.Second
+	if err := cmp.Or(checkDuration("for", o.length), checkDuration("after", o.after)); err != nil {
+		return err
+	}
+	if o.threads < 0 {
+		return usage(fmt.Errorf("--threads %d: must not be negative", o.threads), "")
+	}
 	fault, err := demo.Lookup(o.fault)
 	if err != nil {
 		return usage(err, "causes that need a GPU cannot be shown without one")
 	}
-	if !o.headless && !isTerminal() {
-		return usage(fmt.Errorf("standard output is not a terminal"), "llmtop demo --headless prints verdicts instead")
-	}
-	ctx := cmd.Context()
-	if o.length > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.length)
-		defer cancel()
+	if err := noTerminal(); !o.headless && err != nil {
+		return usage(err, "llmtop demo --headless prints verdicts instead")
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -74,12 +75,16 @@ func runDemo(cmd *cobra.Command, o demoOptions) error {
 	}
 	log := demoLog(cmd.ErrOrStderr(), o.headless)
 	fmt.Fprintf(cmd.ErrOrStderr(), "starting the engine and measuring what this machine can serve …\n")
-	d, err := demo.Start(ctx, demo.Config{Exe: exe, Fault: fault, Threads: o.threads, After: o.after, Seed: o.seed, Log: log})
+	d, err := demo.Start(cmd.Context(), demo.Config{Exe: exe, Fault: fault, Threads: o.threads, After: o.after, Seed: o.seed, Log: log})
 	if err != nil {
 		return failed(err, "")
 	}
 	defer d.Stop()
-	cmd.SetContext(ctx)
+	if o.length > 0 { // from here: a slow start of the engine is no part of it
+		ctx, cancel := context.WithTimeout(cmd.Context(), o.length)
+		defer cancel()
+		cmd.SetContext(ctx)
+	}
 	return attachDemo(cmd, d, o)
 }
 

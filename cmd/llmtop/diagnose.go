@@ -48,12 +48,15 @@ unknown cause. With --watch it is that of the last verdict.`,
 }
 
 func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
+	if err := checkDuration("watch", o.watch); err != nil {
+		return err
+	}
 	p := printer{out: cmd.OutOrStdout(), json: o.json}
 	var last *rules.Diagnosis
 	var err error
 	switch {
 	case isFile(arg):
-		last, err = diagnoseFile(arg, o, &p)
+		last, err = diagnoseFile(arg, o, &p, cmd.ErrOrStderr())
 	case looksLikeURL(arg):
 		last, err = diagnoseLive(cmd.Context(), arg, o, &p)
 	default:
@@ -84,6 +87,9 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 	url, err := parseTarget(arg)
 	if err != nil {
 		return nil, err
+	}
+	if o.at != "" {
+		return nil, usage(errors.New("--at picks a moment of a recording, and this is an engine"), "")
 	}
 	look := liveLook
 	if o.watch > 0 {
@@ -146,12 +152,17 @@ func unreachable(t *rules.Tick, url string) error {
 	return fmt.Errorf("%s did not answer", url)
 }
 
-func diagnoseFile(path string, o diagnoseOptions, p *printer) (*rules.Diagnosis, error) {
+func diagnoseFile(path string, o diagnoseOptions, p *printer, warnings io.Writer) (*rules.Diagnosis, error) {
 	reader, err := record.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer reader.Close()
+	defer func() {
+		if n := reader.Info().Damaged; n > 0 {
+			fmt.Fprintf(warnings, "llmtop: %s is damaged; the verdict is without what is lost (llmtop info says how much)\n", oneLine(path))
+		}
+	}()
 	line, err := newRecorded(reader)
 	if err != nil {
 		return nil, err

@@ -23,16 +23,26 @@ func newInfoCommand() *cobra.Command {
 				return err
 			}
 			defer r.Close()
-			if asJSON {
-				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(r.Info()), "")
+			info := r.Info()
+			if info.Bytes <= readWhole {
+				if info, err = r.Verify(cmd.Context()); err != nil {
+					return failed(fmt.Errorf("reading %s: %w", args[0], err), "")
+				}
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), describe(r.Info()))
+			if asJSON {
+				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(info), "")
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), describe(info))
 			return failed(err, "")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
 	return cmd
 }
+
+// readWhole is up to which size info reads every sample, about three seconds' worth;
+// of a larger file it says what the index says, which does not know of damage.
+const readWhole = 64 << 20
 
 func openRecording(path string) (*record.Reader, error) {
 	r, err := record.Open(path)
@@ -46,7 +56,7 @@ func describe(i record.Info) string {
 		fmt.Fprintf(&b, "%-10s  %s\n", name, oneLine(fmt.Sprintf(format, args...)))
 	}
 	line("file", "%s, %s, %.0f bytes a sample", i.Path, bytesText(i.Bytes), i.BytesPerSample)
-	line("samples", "%d, one every %s", i.Samples, i.Interval)
+	line("samples", "%d%s", i.Samples, every(i.Interval))
 	if i.Samples > 0 {
 		line("from", "%s", i.Start.Format(time.RFC3339))
 		line("to", "%s (%s)", i.End.Format(time.RFC3339), i.Duration.Round(time.Second))
@@ -54,13 +64,18 @@ func describe(i record.Info) string {
 	for _, e := range i.Engines {
 		line("engine", "%s", e)
 	}
-	line("made by", "llmtop %s on %s (%s, %d CPUs)", i.Manifest.Version, i.Manifest.Host, i.Manifest.OS, i.Manifest.CPUs)
+	if i.Manifest.Version != "" { // it was not lost
+		line("made by", "llmtop %s on %s (%s, %d CPUs)", i.Manifest.Version, i.Manifest.Host, i.Manifest.OS, i.Manifest.CPUs)
+	}
 	line("findings", "%d", i.Findings)
 	for _, m := range i.Marks {
 		line("mark", "%s %s", m.At.Format(time.TimeOnly), m.Text)
 	}
 	for _, g := range i.Gaps {
 		line("gap", "%s to %s, %d samples: %s", g.From.Format(time.TimeOnly), g.To.Format(time.TimeOnly), g.Dropped, g.Reason)
+	}
+	if i.Bytes > readWhole {
+		line("note", "too large to read whole: damage was not looked for")
 	}
 	if i.Damaged > 0 {
 		line("damaged", "%d records or samples are lost", i.Damaged)
@@ -69,6 +84,13 @@ func describe(i record.Info) string {
 		line("state", "not closed: still being written, or its writer was killed")
 	}
 	return b.String()
+}
+
+func every(interval time.Duration) string {
+	if interval <= 0 {
+		return "" // nobody says
+	}
+	return ", one every " + interval.String()
 }
 
 func bytesText(n int64) string {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -38,8 +38,8 @@ func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
 	if err != nil {
 		return err
 	}
-	if !o.once && !isTerminal() {
-		return usage(errors.New("standard output is not a terminal"), "llmtop --once prints one frame as plain text; llmtop diagnose is for scripts")
+	if err := noTerminal(); !o.once && err != nil {
+		return usage(err, "llmtop --once prints one frame as plain text; llmtop diagnose is for scripts")
 	}
 	waiting := "waiting for " + strings.Join(urls, ", ")
 	if len(urls) == 0 {
@@ -62,7 +62,7 @@ func watch(cmd *cobra.Command, source probes.Source, o liveOptions, frame panes.
 			return err
 		}
 		defer s.recorder.Close()
-		frame.Recording = o.record
+		frame.Recording = filepath.Base(o.record)
 	}
 	frame.Look = panes.LookOf(os.Getenv)
 	if o.once {
@@ -111,6 +111,7 @@ func showLive(ctx context.Context, s *session, frame panes.Frame) error {
 	defer cancel()
 	past := &history{}
 	v := newViewer(past, frame, true)
+	v.recorder = s.recorder
 	v.app = panes.NewApp(nil, v)
 	arrivals := make(chan func())
 	go func() {

@@ -36,7 +36,7 @@ Ctrl-C ends it early, with a report.`,
 			if err != nil {
 				return err
 			}
-			c.URL, c.APIKey = url, os.Getenv(apiKeyVariable)
+			c.URL, c.APIKey = url, apiKey()
 			report, err := load.Run(ctx, c)
 			if err != nil {
 				return failed(err, "")

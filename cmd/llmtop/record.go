@@ -33,6 +33,9 @@ and replayed while it grows. Lengths, times and numbers are kept, never prompt t
 			if err := checkInterval(interval); err != nil {
 				return err
 			}
+			if err := checkDuration("duration", duration); err != nil {
+				return err
+			}
 			return runRecord(cmd, args, output, duration, interval)
 		},
 	}

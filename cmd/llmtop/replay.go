@@ -58,10 +58,10 @@ func runReplay(cmd *cobra.Command, path string, once bool, at string) error {
 			return usage(err, "")
 		}
 	}
-	frame := panes.Frame{Title: filepath.Base(path), Mode: panes.Replay, Look: panes.LookOf(os.Getenv)}
+	frame := panes.Frame{Title: filepath.Base(path), Mode: panes.Replay, Look: panes.LookOf(os.Getenv), Message: farOff(where, start, end)}
 	if !once {
-		if !isTerminal() {
-			return usage(fmt.Errorf("standard output is not a terminal"), "llmtop replay --once prints one frame as plain text")
+		if err := noTerminal(); err != nil {
+			return usage(err, "llmtop replay --once prints one frame as plain text")
 		}
 		return showReplay(cmd.Context(), line, frame, line.index(where))
 	}
@@ -70,18 +70,18 @@ func runReplay(cmd *cobra.Command, path string, once bool, at string) error {
 		return failed(err, "")
 	}
 	frame.Ticks = ticks
-	frame.Title = titleOr(ticks[len(ticks)-1], frame.Title)
+	frame.Title = titleIn(frame.Title, ticks[len(ticks)-1])
 	frame.Position = panes.Position{Start: start, End: end, At: ticks[len(ticks)-1].Point.At}
 	width, height := textSize()
 	_, err = fmt.Fprint(cmd.OutOrStdout(), panes.Plain(frame, width, height))
 	return failed(err, "")
 }
 
-func showReplay(ctx context.Context, line timeline, frame panes.Frame, at int) error {
+func showReplay(ctx context.Context, line *recorded, frame panes.Frame, at int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := newViewer(line, frame, false)
-	v.at, v.running = at, true
+	v.at, v.running, v.marks = at, true, line.marks
 	v.app = panes.NewApp(nil, v)
 	ended := make(chan struct{})
 	go func() { defer close(ended); v.run(ctx, nil) }()
@@ -108,15 +108,39 @@ func parseMoment(text string, start, end time.Time) (time.Time, error) {
 	}
 	for _, layout := range []string{"15:04:05.999999999", "15:04"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			s := start.UTC()
-			moment := time.Date(s.Year(), s.Month(), s.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-			if moment.Before(start.Add(-time.Second)) {
-				moment = moment.AddDate(0, 0, 1) // the recording went past midnight
-			}
-			return moment, nil
+			return nearestDay(t, start, end), nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("--at %q is no time: give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end", oneLine(text))
+}
+
+// nearestDay is a time of day on the day on which it is in the recording, or nearest to it.
+func nearestDay(t, start, end time.Time) time.Time {
+	s := start.UTC()
+	first := time.Date(s.Year(), s.Month(), s.Day()-1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	best := first
+	for day := first; !day.After(end.AddDate(0, 0, 1)); day = day.AddDate(0, 0, 1) {
+		if outside(day, start, end) < outside(best, start, end) {
+			best = day
+		}
+	}
+	return best
+}
+
+// outside is how far t is from the stretch of time from start to end, 0 within.
+func outside(t, start, end time.Time) time.Duration {
+	return max(start.Sub(t), t.Sub(end), 0)
+}
+
+// farOff says that a moment asked for is not in the recording; a second is no matter.
+func farOff(t, start, end time.Time) string {
+	switch {
+	case outside(t, start, end) <= time.Second:
+		return ""
+	case t.Before(start):
+		return "--at is before the recording: shown is its first sample"
+	}
+	return "--at is after the recording: shown is its last sample"
 }
 
 // textSize is the size for frames printed as text: the terminal's, else COLUMNS and LINES, else 80x24.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -57,9 +58,23 @@ func version() string {
 	return v
 }
 
-// isTerminal reports whether the screen can be drawn.
-func isTerminal() bool {
-	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
+// noTerminal is why the screen cannot be drawn; nil when it can.
+func noTerminal() error {
+	switch {
+	case !term.IsTerminal(int(os.Stdout.Fd())):
+		return errors.New("standard output is not a terminal")
+	case !term.IsTerminal(int(os.Stdin.Fd())):
+		return errors.New("standard input is not a terminal")
+	}
+	return nil
+}
+
+// checkDuration refuses a negative time, which would mean no end or the past.
+func checkDuration(flag string, d time.Duration) error {
+	if d < 0 {
+		return usage(fmt.Errorf("--%s %s: must not be negative", flag, d), "")
+	}
+	return nil
 }
 
 func checkInterval(d time.Duration) error {

@@ -65,9 +65,15 @@ func runServe(cmd *cobra.Command, o serveOptions) error {
 	return serveUntil(ctx, e, listener)
 }
 
+// newServer bounds what a connection costs before and between requests; the engine
+// bounds bodies and writes itself, since a stream may take as long as it likes.
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+}
+
 // serveUntil runs the engine and its HTTP server until ctx ends or one of them fails.
 func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener) error {
-	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	server := newServer(e.Handler())
 	ended := make(chan error, 2)
 	loop, stop := context.WithCancel(ctx)
 	defer stop()

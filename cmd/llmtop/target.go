@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +30,9 @@ const apiKeyVariable = "LLMTOP_API_KEY"
 // parseTarget turns what a user types (http://host:port, host:port, :port, with or
 // without /metrics or /v1) into the engine's base URL.
 func parseTarget(arg string) (string, error) {
+	if holdsPassword(arg) {
+		return "", errPassword()
+	}
 	text := arg
 	if strings.HasPrefix(text, ":") {
 		text = "127.0.0.1" + text
@@ -43,7 +48,13 @@ func parseTarget(arg string) (string, error) {
 		return "", usage(fmt.Errorf("%q: only http and https are supported", oneLine(arg)), "")
 	}
 	if u.User != nil {
-		return "", usage(fmt.Errorf("the URL must not hold a password"), "set "+apiKeyVariable+" instead")
+		return "", errPassword()
+	}
+	if strings.HasSuffix(arg, ".llmrec") && !strings.Contains(arg, "://") {
+		return "", usage(fmt.Errorf("there is no file %s", oneLine(arg)), "")
+	}
+	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && !isPort(port) {
+		return "", usage(fmt.Errorf("%q: a port is a number from 1 to 65535", oneLine(arg)), "")
 	}
 	u.RawQuery, u.Fragment = "", ""
 	u.Path = strings.TrimRight(u.Path, "/")
@@ -51,6 +62,25 @@ func parseTarget(arg string) (string, error) {
 		u.Path = strings.TrimSuffix(u.Path, known)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+func errPassword() error {
+	return usage(errors.New("the URL must not hold a password"), "set "+apiKeyVariable+" instead")
+}
+
+// holdsPassword reports whether arg may hold user:password@, even where it is no
+// URL otherwise: then no message may repeat it.
+func holdsPassword(arg string) bool {
+	if _, rest, found := strings.Cut(arg, "://"); found {
+		arg = rest
+	}
+	before, _, found := strings.Cut(arg, "@")
+	return found && strings.Contains(before, ":")
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 func parseTargets(args []string) ([]string, error) {
@@ -73,7 +103,7 @@ func isFile(arg string) bool {
 
 // looksLikeURL reports whether arg names an address rather than a file that is not there.
 func looksLikeURL(arg string) bool {
-	if strings.Contains(arg, "://") || strings.HasPrefix(arg, ":") {
+	if strings.Contains(arg, "://") || strings.HasPrefix(arg, ":") || holdsPassword(arg) {
 		return true
 	}
 	_, port, err := net.SplitHostPort(arg)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"llmtop/panes"
+	"llmtop/probes/record"
 	"llmtop/rules"
 )
 
@@ -21,25 +24,34 @@ const (
 // chosen speed (replay). All of it happens on the goroutine of run; Controls only
 // queue what was asked for.
 type viewer struct {
-	app   *panes.App
-	line  timeline
-	frame panes.Frame // what stays the same: title, mode, recording, look
-	live  bool
+	app      *panes.App
+	line     timeline
+	frame    panes.Frame // what stays the same: title, mode, recording, look
+	live     bool
+	recorder *record.Writer // nil: not recording
+	marks    []record.Mark  // of a replay
 
 	at      int     // number of the tick shown
+	chase   *chase  // on the way to another one; nil: there
 	running bool    // live: follows the newest; replay: plays
 	speed   float64 // of a replay
-	mark    func() error
 	wishes  chan func()
+
+	said   string // the last message, and the newest tick when it was said
+	saidAt int
 }
 
 func newViewer(line timeline, frame panes.Frame, live bool) *viewer {
 	return &viewer{line: line, frame: frame, live: live, running: live, speed: 1, wishes: make(chan func(), 64)}
 }
 
-// run serves wishes, arrivals (live; nil otherwise) and the replay's clock until ctx ends.
+// run serves wishes, arrivals (live; nil otherwise), the way to where the screen is
+// wanted, and the replay's clock, until ctx ends.
 func (v *viewer) run(ctx context.Context, arrivals <-chan func()) {
-	v.show("")
+	v.move(v.at)
+	if v.frame.Message != "" {
+		v.show(v.frame.Message)
+	}
 	for {
 		timer := v.untilNext()
 		select {
@@ -54,53 +66,74 @@ func (v *viewer) run(ctx context.Context, arrivals <-chan func()) {
 			}
 			arrive()
 			if v.running {
-				v.at = v.line.last()
-				v.show("")
+				v.move(v.line.last())
 			}
 		case <-timer:
-			v.move(v.at + 1)
+			if v.chase == nil {
+				v.move(v.at + 1)
+			} else {
+				v.pursue()
+			}
 		}
 	}
 }
 
-// untilNext fires when a playing replay is due to show its next sample.
+// untilNext fires when there is more of the way to go, or a playing replay is due to
+// show its next sample.
 func (v *viewer) untilNext() <-chan time.Time {
-	if v.live || !v.running {
+	switch {
+	case v.chase != nil:
+		return time.After(0)
+	case v.live || !v.running:
 		return nil
-	}
-	if v.at >= v.line.last() {
+	case v.at >= v.line.last():
 		v.running = false
 		v.show("end of the recording")
 		return nil
 	}
-	ticks, err := v.line.upTo(v.at + 1)
-	if err != nil || len(ticks) < 2 {
-		return time.After(time.Second)
+	gap := time.Second
+	at, ok := v.line.when(v.at)
+	if next, ok2 := v.line.when(v.at + 1); ok && ok2 {
+		gap = next.Sub(at)
 	}
-	gap := ticks[len(ticks)-1].Point.At.Sub(ticks[len(ticks)-2].Point.At)
 	return time.After(time.Duration(float64(min(max(gap, 0), longestAt)) / v.speed))
 }
 
-// move shows tick i, or the nearest there is.
-func (v *viewer) move(i int) {
-	v.at = min(max(i, 0), max(0, v.line.last()))
-	v.show("")
+// saidFor is how many samples a message stays on a live screen.
+const saidFor = 4
+
+// keepSaid lets a message on a live screen outlast the next samples.
+func (v *viewer) keepSaid(message string) string {
+	if message == "" && v.live && v.line.last()-v.saidAt < saidFor {
+		return v.said
+	}
+	v.said, v.saidAt = message, v.line.last()
+	return message
 }
 
 func (v *viewer) show(message string) {
 	f := v.frame
-	f.Message = message
-	if v.line.last() >= 0 {
+	message = v.keepSaid(message)
+	if f.Message = message; message == "" && v.chase != nil {
+		f.Message = fmt.Sprintf("reading the recording … %d %%", 100*v.chase.from/max(1, v.line.last()))
+	}
+	if v.line.last() >= 0 && v.chase == nil {
 		ticks, err := v.line.upTo(v.at)
 		if err != nil {
 			f.Message = oneLine(err.Error())
 		}
-		f.Ticks = ticks
+		v.frame.Ticks, f.Ticks = ticks, ticks
 	}
 	start, end := v.line.ends()
 	f.Position = panes.Position{Start: start, End: end, Speed: v.speed, Playing: v.running}
 	if n := len(f.Ticks); n > 0 {
 		f.Position.At = f.Ticks[n-1].Point.At
+		if !v.live {
+			f.Title = titleIn(f.Title, f.Ticks[n-1])
+		}
+		if f.Message == "" && !v.live {
+			f.Message = v.remark(f.Ticks)
+		}
 	}
 	switch {
 	case !v.live:
@@ -108,89 +141,48 @@ func (v *viewer) show(message string) {
 	case !v.running:
 		f.Mode = panes.Paused
 	}
+	if v.recorder != nil {
+		f.Unrecorded = whyNot(v.recorder.Err())
+	}
 	v.app.Show(f)
 }
 
-// wish queues what a key asked for; with 64 keys unserved the rest is dropped.
-func (v *viewer) wish(do func()) {
-	select {
-	case v.wishes <- do:
-	default:
+// remark is what a replay has to say about the place shown: a damaged sample, a mark
+// set since the sample before.
+func (v *viewer) remark(ticks []*rules.Tick) string {
+	if _, ok := v.line.when(v.at); !ok {
+		return "a damaged sample: shown is the one nearest to it"
 	}
+	at, before := ticks[len(ticks)-1].Point.At, time.Time{}
+	if len(ticks) > 1 {
+		before = ticks[len(ticks)-2].Point.At
+	}
+	for _, m := range v.marks {
+		if m.At.After(before) && !m.At.After(at) {
+			return oneLine("mark: " + m.Text)
+		}
+	}
+	return ""
 }
 
-// TogglePause holds the screen still or lets it run on.
-func (v *viewer) TogglePause() {
-	v.wish(func() {
-		v.running = !v.running
-		if v.live && v.running {
-			v.at = v.line.last()
-		}
-		if !v.live && v.running && v.at >= v.line.last() {
-			v.at = 0
-		}
-		v.show("")
-	})
-}
-
-// Step goes n samples on, or back; a live screen pauses.
-func (v *viewer) Step(n int) {
-	v.wish(func() {
-		v.running = false
-		v.move(v.at + n)
-	})
-}
-
-// Seek moves by a time, or to an end.
-func (v *viewer) Seek(by time.Duration) {
-	v.wish(func() {
-		if v.live {
-			v.running = by == panes.ToEnd
-		}
-		switch ticks, err := v.line.upTo(v.at); {
-		case by == panes.ToStart:
-			v.move(0)
-		case by == panes.ToEnd:
-			v.move(v.line.last())
-		case err == nil && len(ticks) > 0:
-			v.move(v.line.index(ticks[len(ticks)-1].Point.At.Add(by)))
-		}
-	})
-}
-
-// Speed multiplies the speed of a replay.
-func (v *viewer) Speed(factor float64) {
-	v.wish(func() {
-		if v.live {
-			v.show("speed is for replays")
-			return
-		}
-		v.speed = min(max(v.speed*factor, slowest), fastest)
-		v.show(fmt.Sprintf("speed %gx", v.speed))
-	})
-}
-
-// NextFinding goes on to the next sample whose verdict differs from the one shown.
-func (v *viewer) NextFinding() {
-	v.wish(func() {
-		from := v.verdictAt(v.at)
-		for i := v.at + 1; i <= v.line.last(); i++ {
-			if v.verdictAt(i) != from {
-				v.running = false
-				v.move(i)
-				return
-			}
-		}
-		v.show("no other verdict after this")
-	})
-}
-
-func (v *viewer) verdictAt(i int) string {
-	ticks, err := v.line.upTo(i)
-	if err != nil || len(ticks) == 0 {
+// whyNot is why a recording does not grow, without the path: the screen has it.
+func whyNot(err error) string {
+	var in *fs.PathError
+	switch {
+	case err == nil:
 		return ""
+	case errors.As(err, &in):
+		err = in.Err
 	}
-	return verdictKey(&ticks[len(ticks)-1].Diagnosis)
+	return oneLine(err.Error())
+}
+
+// titleIn is the title of a tick in a recording.
+func titleIn(file string, t *rules.Tick) string {
+	if title := titleOf(t); title != "" {
+		return file + " · " + title
+	}
+	return file
 }
 
 // titleOf names what a tick's engine section is about: engine, model, address.

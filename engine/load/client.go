@@ -158,13 +158,13 @@ const maxTail = 4096 // bytes after [DONE]: the end of the chunked encoding
 
 // cause is the innermost error: the outer ones repeat the URL.
 func cause(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("timed out")
+	}
 	for {
 		inner := errors.Unwrap(err)
 		if inner == nil {
 			return err
-		}
-		if errors.Is(err, context.DeadlineExceeded) && inner != context.DeadlineExceeded {
-			return errors.New("timed out")
 		}
 		err = inner
 	}

@@ -170,5 +170,8 @@ const arrivalStream = 0xa221_7a15
 
 func (a *arrivals) next() time.Duration {
 	a.at += a.rng.ExpFloat64() / a.rate
-	return time.Duration(a.at * float64(time.Second))
+	return time.Duration(min(a.at, never.Seconds()) * float64(time.Second))
 }
+
+// never is far enough for any run; later moments would overflow a Duration into the past.
+const never = 100 * 365 * 24 * time.Hour

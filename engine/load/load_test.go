@@ -54,6 +54,18 @@ func TestMeasures(t *testing.T) {
 	})
 }
 
+// At a rate so low that the next moment is beyond a Duration, nothing is due yet.
+func TestRareArrivals(t *testing.T) {
+	for _, rate := range []float64{1e-9, 1e-12, 1e-300, math.SmallestNonzeroFloat64} {
+		a := newArrivals(1, rate)
+		for range 5 {
+			if at := a.next(); at < time.Hour || at > never {
+				t.Errorf("rate %g: an arrival at %s", rate, at)
+			}
+		}
+	}
+}
+
 // However slow the server, requests arrive when they should.
 func TestOpenLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +301,7 @@ func TestNoServer(t *testing.T) {
 		{"hangs", roundTrip(func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
-		}), "m", "no answer from http://fake:8000: context deadline exceeded"},
+		}), "m", "no answer from http://fake:8000: timed out"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

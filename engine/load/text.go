@@ -10,7 +10,7 @@ import (
 // String is the report for people, aligned, without a final newline.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, model %s, %s\n", r.URL, r.Model, seconds(r.ElapsedSeconds))
+	fmt.Fprintf(&b, "%s, model %s, %s\n", r.URL, oneLine(r.Model), seconds(r.ElapsedSeconds))
 	fmt.Fprintf(&b, "requests   %d sent (%.2f/s, asked for %.2f/s), %d completed, %d rejected (429), %d timed out, %d failed",
 		r.Sent, r.SentRate, r.TargetRate, r.Completed, r.Rejected, r.TimedOut, r.Failed)
 	if r.Aborted > 0 {

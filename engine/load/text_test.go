@@ -92,3 +92,12 @@ func TestBottleneck(t *testing.T) {
 		}
 	}
 }
+
+// The model's name is the server's word and reaches the terminal without control bytes.
+func TestReportTextIsHarmless(t *testing.T) {
+	r := sample()
+	r.Model = "\x1b[2J\x07evil\nmodel"
+	if s := r.String(); strings.ContainsAny(s, "\x1b\x07") || !strings.Contains(s, "evil model") {
+		t.Errorf("%q", s)
+	}
+}

@@ -65,6 +65,16 @@ func (x *index) groupAt(at int64) int {
 	return -1
 }
 
+// span is from the earliest to the latest time, Unix ns, of the last sample and those
+// that begin a group, which there are; a clock that jumped back leaves them unsorted.
+func (x *index) span() (start, end int64) {
+	start, end = x.end, x.end
+	for _, g := range x.groups {
+		start, end = min(start, g.at), max(end, g.at)
+	}
+	return start, end
+}
+
 // append writes the index as the payload of its record.
 func (x *index) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(x.groups)))

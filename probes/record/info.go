@@ -14,8 +14,8 @@ type Info struct {
 	Path           string        `json:"path"`
 	Bytes          int64         `json:"bytes"`
 	Samples        int           `json:"samples"`
-	Start          time.Time     `json:"start,omitzero"` // of the first sample
-	End            time.Time     `json:"end,omitzero"`   // of the last sample
+	Start          time.Time     `json:"start,omitzero"` // of the first sample; the earliest, should the clock have jumped
+	End            time.Time     `json:"end,omitzero"`   // of the last sample; the latest likewise
 	Duration       time.Duration `json:"duration"`       // ns
 	Interval       time.Duration `json:"interval"`       // planned, ns
 	BytesPerSample float64       `json:"bytes_per_sample"`
@@ -37,9 +37,9 @@ func (r *Reader) Info() Info {
 		Manifest: r.manifest, CleanClose: r.clean && r.tail == 0, TailBytes: r.tail,
 		Engines: r.catalog.endpoints(), Unknown: r.unknown,
 	}
-	if n := len(r.index.groups); n > 0 {
-		i.Start = time.Unix(0, r.index.groups[0].at).UTC()
-		i.End = time.Unix(0, r.index.end).UTC()
+	if len(r.index.groups) > 0 {
+		start, end := r.index.span()
+		i.Start, i.End = time.Unix(0, start).UTC(), time.Unix(0, end).UTC()
 		i.Duration = i.End.Sub(i.Start)
 		i.BytesPerSample = float64(i.Bytes) / float64(i.Samples)
 	}

@@ -46,18 +46,15 @@ type Reader struct {
 // Open opens a recording for reading, whole, cut anywhere, damaged, or still growing. Errors:
 // ErrEmpty, ErrNotRecording, one that names a newer format, or what the system says.
 func Open(path string) (*Reader, error) {
+	info, err := os.Stat(path) // before opening: a pipe would block
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("opening recording %s: not a regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("opening recording: %w", err)
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	var r *Reader
-	if err == nil {
-		r, err = newReader(fileSource{f}, true)
-	}
+	r, err := newReader(fileSource{f}, true)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("opening recording %s: %w", path, err)
@@ -283,6 +280,9 @@ func (r *Reader) Len() int { return r.index.samples }
 
 // Seek makes sample i, held to 0 … Len, the one that Next returns.
 func (r *Reader) Seek(i int) { r.position = max(0, min(i, r.Len())) }
+
+// Position is the number of the sample that Next looks at next, Len after the last.
+func (r *Reader) Position() int { return r.position }
 
 // At returns sample i; ErrDamaged when it is lost. It reads at most one group.
 func (r *Reader) At(i int) (*probes.Sample, error) {
