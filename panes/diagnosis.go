@@ -27,6 +27,14 @@ func diagnosisTitle(v *view) string {
 	return "diagnosis"
 }
 
+// noSymptom never says that all is well beside a risk.
+func noSymptom(d *rules.Diagnosis) string {
+	if len(d.Risks) > 0 {
+		return " No symptom yet."
+	}
+	return " No symptom. Nothing to do."
+}
+
 func diagnosisOrdered(v *view, w int, tight bool) []row {
 	d := &v.tick.Diagnosis
 	var rows []row
@@ -34,7 +42,7 @@ func diagnosisOrdered(v *view, w int, tight bool) []row {
 	case len(d.Causes) == 0 && d.Reason != "":
 		rows = append(rows, wrapped(plain, " ", d.Reason, w)...)
 	case d.State == rules.Healthy:
-		rows = append(rows, row{}.add(plain, " No symptom. Nothing to do."))
+		rows = append(rows, row{}.add(plain, noSymptom(d)))
 	}
 	split := attributionRows(d, w)
 	later := 0

@@ -76,7 +76,7 @@ func againstBaseline(v *view, signal string, w int) row {
 	text := sign + factor
 	if b, ok := base.Get(); ok && w >= 16 {
 		text = cut(text, 7)
-		return row{}.left(t, 7, text).left(faint, w-7, "of "+amount(b, signalUnit(signal)))
+		return row{}.left(t, 8, text).left(faint, w-8, "of "+amount(b, signalUnit(signal)))
 	}
 	return row{}.left(t, w, text)
 }

@@ -97,7 +97,7 @@ func TestMissingIsNeverZero(t *testing.T) {
 				t.Errorf("a zero at %v in %q", size, line)
 			}
 		}
-		if !strings.Contains(text, "CANNOT TELL") || !strings.Contains(text, "no traffic yet") {
+		if !strings.Contains(text, "UNMEASURABLE") || !strings.Contains(text, "no traffic yet") {
 			t.Errorf("at %v the verdict does not say why:\n%s", size, text)
 		}
 	}

@@ -120,10 +120,18 @@ func probeRows(v *view, w int) []row {
 			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))
 		rows = append(rows, r)
 		if p.Err != "" {
-			rows = append(rows, row{}.add(bad, "   "+clean(p.Err)))
+			rows = append(rows, row{}.add(bad, "   "+withoutURL(clean(p.Err))))
 		}
 	}
 	return rows
+}
+
+// withoutURL drops the address that an error begins with: the name has its port.
+func withoutURL(text string) string {
+	if url, rest, ok := strings.Cut(text, ": "); ok && strings.Contains(url, "://") {
+		return rest
+	}
+	return text
 }
 
 // probeName is the name with an endpoint cut down to its port: "scrape :8000".

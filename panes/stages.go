@@ -41,7 +41,7 @@ func stageRowsSmall(v *view, w int) []row {
 func stageRow(v *view, w int, label string, parts []part, at time.Time) row {
 	r := row{}.add(plain, " ").left(strong, 5, label)
 	if len(parts) == 0 {
-		return r.add(faint, missing+" no stage times from this engine")
+		return r.add(faint, missing+" "+noStages(v))
 	}
 	if _, isOld := v.age(at); isOld {
 		for i := range parts {
@@ -53,6 +53,16 @@ func stageRow(v *view, w int, label string, parts []part, at time.Time) row {
 	byShare := append([]part(nil), parts...)
 	sort.SliceStable(byShare, func(i, j int) bool { return byShare[i].share > byShare[j].share })
 	return append(r, legend(byShare, w-r.width())...)
+}
+
+func noStages(v *view) string {
+	switch p := v.tick.Point; {
+	case len(p.Engines) == 0 && len(p.Requests) == 0:
+		return "no engine answers"
+	case len(p.Requests) > 0:
+		return "no request in the last seconds"
+	}
+	return "no stage times from this engine"
 }
 
 // stageShares are the parts of the bar, in the order a request meets them, of the

@@ -38,7 +38,7 @@ func stateWord(s rules.State) (string, tone) {
 	case rules.Unknown:
 		return "DEGRADED", badInvert
 	case rules.Unmeasurable:
-		return "CANNOT TELL", warnInvert
+		return "UNMEASURABLE", warnInvert
 	}
 	return strings.ToUpper(clean(string(s))), warnInvert
 }
@@ -105,13 +105,11 @@ func degradedFacts(v *view) []string {
 		}
 	}
 	facts := []string{cause}
-	if len(d.Symptoms) > 0 {
-		s := worstSymptom(d.Symptoms)
-		fact := signalLabel(s.Signal) + " " + change(s.From, s.To, s.Unit)
-		if share := mainPart(d, s.Signal); share != "" {
-			fact += ", " + share
+	if s, ok := d.Worst(); ok {
+		facts = append(facts, symptomFact(d, s))
+		if share, ok := d.Refused(); ok && s.Signal != "refused.share" {
+			facts = append(facts, percent(share)+" refused")
 		}
-		facts = append(facts, fact)
 		if since.IsZero() {
 			since = s.Since
 		}
@@ -125,15 +123,16 @@ func degradedFacts(v *view) []string {
 	return facts
 }
 
-// worstSymptom is the one that grew most against its baseline.
-func worstSymptom(all []rules.Symptom) rules.Symptom {
-	worst := all[0]
-	for _, s := range all[1:] {
-		if s.From > 0 && worst.From > 0 && s.To/s.From > worst.To/worst.From {
-			worst = s
-		}
+// symptomFact is what users feel in numbers, or that it is ending.
+func symptomFact(d *rules.Diagnosis, s rules.Symptom) string {
+	if d.Ending() {
+		return firstLine(d.Reason, "ending")
 	}
-	return worst
+	fact := signalLabel(s.Signal) + " " + change(s.From, s.To, s.Unit)
+	if share := mainPart(d, s.Signal); share != "" {
+		fact += ", " + share
+	}
+	return fact
 }
 
 // mainPart is the stage with the largest part of what a symptom grew by.

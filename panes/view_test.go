@@ -132,8 +132,8 @@ func TestVerdicts(t *testing.T) {
 		{"worst symptom", rules.Diagnosis{State: rules.Degraded, Causes: []rules.Cause{{ID: "a"}},
 			Symptoms: []rules.Symptom{{Signal: "e2e.p50", From: 1, To: 2, Unit: "s"}, {Signal: "tpot.p50", From: 0.01, To: 0.05, Unit: "s"}}},
 			" DEGRADED  a · TPOT p50 10→50 ms"},
-		{"unmeasurable", rules.Diagnosis{State: rules.Unmeasurable, Reason: "no requests yet"}, " CANNOT TELL  no requests yet"},
-		{"unmeasurable without reason", rules.Diagnosis{State: rules.Unmeasurable}, " CANNOT TELL  nothing to judge by"},
+		{"unmeasurable", rules.Diagnosis{State: rules.Unmeasurable, Reason: "no requests yet"}, " UNMEASURABLE  no requests yet"},
+		{"unmeasurable without reason", rules.Diagnosis{State: rules.Unmeasurable}, " UNMEASURABLE  nothing to judge by"},
 		{"a state of a later llmtop", rules.Diagnosis{State: "odd"}, " ODD "},
 	}
 	for _, c := range cases {

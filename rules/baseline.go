@@ -10,6 +10,7 @@ import (
 // What a window needs before it can stand as its own baseline [proposal].
 const (
 	baseSpan     = 20 * time.Second
+	haltSpan     = 8 * time.Second // is enough once an incident has begun: more will not come
 	baseRequests = 10
 	baseTicks    = 5                // readings of a signal
 	sureSpan     = 60 * time.Second // from here on it is called sure
@@ -48,6 +49,7 @@ type baseline struct {
 	sum      stageMeans
 	requests float64
 	began    time.Time // first tick with traffic
+	halted   bool      // an incident stands
 }
 
 func newBaseline() *baseline { return &baseline{spread: make([]sorted, len(table))} }
@@ -59,6 +61,7 @@ func (b *baseline) observe(r tickRecord, suspect bool, incident time.Time) {
 		b.began = r.at
 	}
 	b.pending = append(b.pending, r)
+	b.halted = !incident.IsZero()
 	switch {
 	case !incident.IsZero():
 		b.admitUntil(incident.Add(-baseLag))
@@ -138,6 +141,13 @@ func (s *stageMeans) plus(other stageMeans, sign float64) {
 	s.e2e = s.e2e.plus(other.e2e.times(sign))
 }
 
+// without is the sums with one stage taken out.
+func (p parts) without(s probes.Stage) parts {
+	p.total -= p.sum[s]
+	p.sum[s] = 0
+	return p
+}
+
 func (p parts) times(k float64) parts {
 	p.n, p.total = p.n*k, p.total*k
 	for i := range p.sum {
@@ -154,7 +164,13 @@ func (b *baseline) span() time.Duration {
 }
 
 // ready reports whether the healthy part of the window is enough to judge by.
-func (b *baseline) ready() bool { return b.span() >= baseSpan && b.requests >= baseRequests }
+func (b *baseline) ready() bool {
+	need := baseSpan
+	if b.halted {
+		need = haltSpan
+	}
+	return b.span() >= need && b.requests >= baseRequests
+}
 
 // sure reports a baseline long enough to have seen the usual noise.
 func (b *baseline) sure() bool { return b.ready() && b.span() >= sureSpan }
@@ -221,6 +237,9 @@ func (b *baseline) String() string {
 		from, to := b.admitted[0].at, b.admitted[len(b.admitted)-1].at
 		return fmt.Sprintf("window %s–%s (healthy part, %.0f requests, %s)", from.UTC().Format(clock), to.UTC().Format(clock), b.requests, sure)
 	case fromLifetime:
+		if b.life.waited {
+			return fmt.Sprintf("the engine's life until %s without its queueing (%.0f requests, most of their TTFT was queue: less sure)", b.life.at.UTC().Format(clock), b.life.requests)
+		}
 		return fmt.Sprintf("the engine's life until %s (%.0f requests, mixed load: less sure)", b.life.at.UTC().Format(clock), b.life.requests)
 	}
 	return "SLO floor (TTFT p95 ≤ 2 s, TPOT ≤ 100 ms)"

@@ -47,12 +47,15 @@ type RuleClause struct {
 	Kind  string // kind of evidence
 }
 
-// Step is one thing to do; Commands are by engine, "any" for all.
+// Step is one thing to do; Commands are by engine, "any" for all. A step whose
+// Unless holds is being done already and is left out.
 type Step struct {
 	Step      string            `yaml:"step"`
+	Unless    string            `yaml:"unless"`
 	Commands  map[string]string `yaml:"command"`
 	Price     string            `yaml:"price"`
 	CostClass int               `yaml:"cost_class"`
+	unless    *Clause
 }
 
 // DefaultBook is the rule book inside the binary.

@@ -12,7 +12,7 @@ import (
 
 var ruleClasses = map[string]bool{"cause": true, "limit": true, "risk": true, "note": true}
 
-var families = map[string]bool{"ttft": true, "tpot": true, "e2e": true, "step": true}
+var families = map[string]bool{"ttft": true, "tpot": true, "e2e": true, "step": true, refusedFamily: true}
 
 // rule checks a rule's text and compiles its clauses.
 func (t ruleText) rule(file string, line func(where string) int) (*Rule, error) {
@@ -52,7 +52,7 @@ func (t ruleText) checkCause(bad func(where, format string, args ...any)) {
 	}
 	for _, f := range sortedKeys(t.Symptom) {
 		if !families[f] {
-			bad("symptom", "unknown symptom %q: ttft, tpot, e2e or step", f)
+			bad("symptom", "unknown symptom %q: ttft, tpot, e2e, step or refused", f)
 		}
 		for _, s := range t.Symptom[f] {
 			if _, ok := partIndex(s); !ok && s != "any" {
@@ -63,7 +63,13 @@ func (t ruleText) checkCause(bad func(where, format string, args ...any)) {
 	if len(t.Next) == 0 {
 		bad("next", "no next step")
 	}
-	for _, s := range t.Next {
+	for i, s := range t.Next {
+		if s.Unless != "" {
+			var err error
+			if t.Next[i].unless, err = ParseClause(s.Unless); err != nil {
+				bad("next", "unless: %v", err)
+			}
+		}
 		if s.Step == "" || s.Price == "" || s.CostClass < 1 || s.CostClass > 3 {
 			bad("next", "a step has a step, a price and a cost_class of 1, 2 or 3")
 		}

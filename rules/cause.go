@@ -141,6 +141,9 @@ func (d *Diagnoser) describe(s *scene, r *Rule, v verdict, share float64, engine
 	c.Score = score(v, share)
 	c.Confidence = confidence(c.Score, d.base, len(c.Unseen))
 	for _, step := range r.Steps {
+		if step.unless != nil && s.cond(step.unless.root) == yes {
+			continue
+		}
 		c.Next = append(c.Next, Next{Step: step.Step, Command: step.command(engine), Price: step.Price, CostClass: step.CostClass})
 	}
 	return c

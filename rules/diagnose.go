@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -35,7 +36,9 @@ func (d *Diagnoser) diagnose(n *now, signals Signals) Diagnosis {
 		raised[w.family] = raised[w.family] || w.raised
 	}
 	s := &scene{at: n.at, now: signals, base: d.base.value, past: d.past, onset: d.onset, held: d.held}
-	out.Attribution, s.coarse = attributions(raised, n.stages, d.base.stages())
+	split := maps.Clone(raised)
+	split["ttft"] = split["ttft"] || raised[refusedFamily] // who is refused would have waited
+	out.Attribution, s.coarse = attributions(split, n.stages, d.base.stages())
 	s.added = out.Attribution
 	if len(out.Symptoms) == 0 {
 		d.episode = episode{}
@@ -115,6 +118,14 @@ func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 	default:
 		out.State = Healthy
 	}
+}
+
+// mostlyWaiting reports a TTFT that users feel (a quarter of the floor) and that is
+// mostly queue: whatever the cause, nobody should take it for usual.
+func (n *now) mostlyWaiting(s Signals) bool {
+	ttft, ok := s.Get("ttft.p50").Get()
+	queue := n.stages.ttft.mean(int(probes.StageQueue)).Or(0)
+	return ok && ttft >= sloTTFT/4 && queue >= waitedShare*n.stages.ttft.total/n.stages.ttft.n
 }
 
 // withinSLO reports latencies that users bear: without a history that is all there

@@ -94,7 +94,7 @@ func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 	for i, q := range n.newest() {
 		r.newest[i] = q.median
 	}
-	d.base.observe(r, anyOver(d.watched), began)
+	d.base.observe(r, anyOver(d.watched) || n.mostlyWaiting(signals), began)
 	d.noteOnsets(n.at, signals)
 	if len(p.Engines) > 0 || n.exact {
 		d.sawIt = true

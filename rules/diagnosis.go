@@ -29,6 +29,31 @@ type Diagnosis struct {
 	Notes       []Finding     `json:"notes"`  // worth knowing, not a fault
 }
 
+// Worst is the symptom that grew most against its baseline; ok is false without one.
+// One that has nothing to grow from (refused requests) is the worst only alone.
+func (d *Diagnosis) Worst() (worst Symptom, ok bool) {
+	for _, s := range d.Symptoms {
+		if !ok || worst.From <= 0 || (s.From > 0 && s.To/s.From > worst.To/worst.From) {
+			worst, ok = s, true
+		}
+	}
+	return worst, ok
+}
+
+// Refused is the share of requests turned away, when that is a symptom.
+func (d *Diagnosis) Refused() (share float64, ok bool) {
+	for _, s := range d.Symptoms {
+		if s.Signal == "refused.share" {
+			return s.To, true
+		}
+	}
+	return 0, false
+}
+
+// Ending reports an incident whose newest requests are fast again, while the
+// statistics over the last seconds still stand; Reason says so.
+func (d *Diagnosis) Ending() bool { return d.State == Degraded && d.Reason != "" }
+
 // Symptom is a user-visible signal that left its baseline.
 type Symptom struct {
 	Signal string    `json:"signal"` // e.g. ttft.p95

@@ -20,7 +20,16 @@ type lifetime struct {
 	signals  Signals
 	high     map[int]float64 // upper bound of the bucket a quantile lies in
 	stages   stageMeans
+	waited   bool // most of its TTFT was queueing, which is left out of the baseline
 }
+
+// An engine that kept its requests waiting for most of their TTFT was in trouble for
+// most of its life (or is young and the trouble is): what is usual is then what is
+// left of the TTFT without the queue.
+const (
+	waitedShare = 0.5 // of the mean TTFT [proposal]
+	waitedLeast = 0.1 // seconds of mean queue
+)
 
 // lifetimeOf reads the first point that has an engine.
 func lifetimeOf(p *probes.Point) lifetime {
@@ -52,8 +61,31 @@ func lifetimeOf(p *probes.Point) lifetime {
 	l.stages = s.split(0)
 	l.stages.tpot = parts{n: countOf(tpot).n, total: countOf(tpot).sum, coarse: true}
 	l.stages.tpot.sum[probes.StageDecode] = l.stages.tpot.total
+	l.leaveQueueOut()
 	l.means(s, countOf(prompt))
 	return l
+}
+
+// leaveQueueOut makes the baseline of an engine that mostly queued: latencies without
+// the queue, as means since their quantiles cannot be told apart from it.
+func (l *lifetime) leaveQueueOut() {
+	queue := l.stages.ttft.mean(int(probes.StageQueue)).Or(0)
+	if queue < waitedLeast || queue < waitedShare*l.stages.ttft.total/l.stages.ttft.n {
+		return
+	}
+	l.waited = true
+	l.stages.ttft = l.stages.ttft.without(probes.StageQueue)
+	l.stages.e2e = l.stages.e2e.without(probes.StageQueue)
+	for name, p := range map[string]parts{"ttft": l.stages.ttft, "e2e": l.stages.e2e} {
+		for _, suffix := range []string{"p50", "p95", "p99", "mean"} {
+			if i, ok := tableIndex[name+"."+suffix]; ok {
+				delete(l.high, i)
+				if l.signals[i] = missing(); p.n > 0 {
+					l.signals[i] = probes.Some(p.total / p.n)
+				}
+			}
+		}
+	}
 }
 
 // quantiles sets the signals NAME.p50 … and NAME.mean that the table has.

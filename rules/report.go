@@ -63,14 +63,10 @@ func (r *report) verdict(d Diagnosis) {
 	r.item("", head)
 }
 
-// headline is the symptom with the largest rise and the stage that holds most of it.
+// headline is the symptom with the largest rise and the stage that holds most of it,
+// or that it is ending; and how many are turned away.
 func headline(d Diagnosis) string {
-	s := d.Symptoms[0]
-	for _, x := range d.Symptoms[1:] {
-		if x.From > 0 && s.From > 0 && x.To/x.From > s.To/s.From {
-			s = x
-		}
-	}
+	s, _ := d.Worst()
 	title, of := s.Signal, strings.SplitN(s.Signal, ".", 2)[0]
 	if row, ok := Lookup(s.Signal); ok {
 		title = row.Title
@@ -78,8 +74,15 @@ func headline(d Diagnosis) string {
 	text := title + " " + Format(s.From, s.Unit) + " → " + Format(s.To, s.Unit)
 	for _, a := range d.Attribution {
 		if a.Of == of {
-			return text + ": " + Format(min(a.Share, 1), "ratio") + " " + a.Stage // beyond 1: another part got faster
+			text += ": " + Format(min(a.Share, 1), "ratio") + " " + a.Stage // beyond 1: another part got faster
+			break
 		}
+	}
+	if d.Ending() {
+		text = d.Reason
+	}
+	if share, ok := d.Refused(); ok && s.Signal != "refused.share" {
+		text += ", " + Format(share, "ratio") + " refused"
 	}
 	return text
 }

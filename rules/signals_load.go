@@ -23,6 +23,8 @@ func loadRows() []Signal {
 			Formula: "p95 of prompt lengths", Source: "request records, else the length histogram", Needs: "requests or engine metrics", Export: exportName("prompt", "tokens", `quantile="0.95"`)},
 		{Name: "output.p50", Title: "output p50", Unit: "tokens", Kind: "load", Step: 8, at: func(n *now) probes.Opt[float64] { return n.output.quantile(0.5) },
 			Formula: "median output length of finished requests", Source: "request records, else the length histogram", Needs: "requests or engine metrics", Export: exportName("output", "tokens", `quantile="0.5"`)},
+		{Name: "refused.share", Title: "refused requests", Unit: "ratio", Kind: "load", Step: 0.01, at: refusedShare,
+			Formula: "requests answered 429 over all that ended", Source: "request records, else the engine's rejection counter", Needs: "requests or engine metrics", Export: exportName("refused", "ratio", "")},
 		{Name: "errors.rate", Title: "errors", Unit: "1/s", Kind: "load", Step: 0.1, at: func(n *now) probes.Opt[float64] { return n.rate(badRequests) },
 			Formula: "aborted, failed and rejected requests per second", Source: "the engine's counters", Needs: "engine metrics", Export: exportName("errors", "1/s", "")},
 	}
@@ -48,6 +50,15 @@ func (n *now) ended() (requests, refused, seconds float64, ok bool) {
 	rejected, _ := n.increase(n.span, func(e *probes.Engine) probes.Opt[float64] { return e.Rejected })
 	x, ok := good.Get()
 	return x + bad.Or(0), rejected.Or(0), seconds, ok && seconds > 0
+}
+
+// refusedShare is missing while fewer than enough requests ended.
+func refusedShare(n *now) probes.Opt[float64] {
+	requests, refused, _, ok := n.ended()
+	if !ok || requests+refused < enough {
+		return missing()
+	}
+	return probes.Some(refused / (requests + refused))
 }
 
 func completionRate(n *now) probes.Opt[float64] {

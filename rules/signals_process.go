@@ -58,10 +58,13 @@ func processRatio(n *now, part, whole func(*probes.Process) probes.Opt[float64])
 func cpuSeconds(p *probes.Process) probes.Opt[float64]     { return p.CPUSecondsTotal }
 func runWaitSeconds(p *probes.Process) probes.Opt[float64] { return p.RunWaitSecondsTotal }
 
+// idleCores is the running and waiting below which the ratio of the two says nothing.
+const idleCores = 0.02
+
 func runWait(n *now) probes.Opt[float64] {
 	wait, ok := processRate(n, runWaitSeconds).Get()
 	run, ok2 := processRate(n, cpuSeconds).Get()
-	if !ok || !ok2 || wait+run <= 0 {
+	if !ok || !ok2 || wait+run < idleCores {
 		return missing()
 	}
 	return probes.Some(wait / (wait + run))

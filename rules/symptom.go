@@ -32,13 +32,22 @@ const (
 	sloTPOT = 0.1
 )
 
+// sloRefused is the share of requests turned away from which on users feel it: ten
+// times what an SLO of 99.9 % leaves (METHOD §10) [proposal]. It is never usual.
+const (
+	sloRefused    = 0.01
+	refusedHold   = 4 * time.Second
+	refusedFamily = "refused"
+)
+
 // watch is one signal that users feel, and how far it must rise to be a symptom.
 type watch struct {
 	signal string
 	family string // what rules say they explain: ttft, tpot, e2e, step
 	factor float64
 	least  float64 // absolute rise, seconds [proposal]: 150/300 ms is 7/15 % of the TTFT floor, 10/20 ms 10/20 % of the TPOT floor
-	slo    float64 // 0: no floor
+	slo    float64 // held against it while nothing else is known; 0: no floor
+	always bool    // slo holds whatever is usual
 	quick  int     // the family of its newest requests
 	set    func(*now) latency
 	median string // the signal whose threshold the newest requests must pass
@@ -50,13 +59,14 @@ func watches() []watch {
 	e2e := func(n *now) latency { return n.e2e }
 	step := func(n *now) latency { return latency{hist: n.step} }
 	return []watch{
-		{"ttft.p50", "ttft", 1.5, 0.150, 0, quickTTFT, ttft, "ttft.p50"},
-		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, quickTTFT, ttft, "ttft.p50"},
-		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, quickTPOT, tpot, "tpot.p50"},
-		{"tpot.p95", "tpot", 1.5, 0.020, 0, quickTPOT, tpot, "tpot.p50"},
-		{"e2e.p50", "e2e", 1.5, 0.500, 0, quickE2E, e2e, "e2e.p50"},
-		{"e2e.p95", "e2e", 1.5, 1.000, 0, quickE2E, e2e, "e2e.p50"},
-		{"step.p99", "step", 3, 0.100, 0, noQuick, step, "step.p50"},
+		{"ttft.p50", "ttft", 1.5, 0.150, 0, false, quickTTFT, ttft, "ttft.p50"},
+		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, false, quickTTFT, ttft, "ttft.p50"},
+		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, false, quickTPOT, tpot, "tpot.p50"},
+		{"tpot.p95", "tpot", 1.5, 0.020, 0, false, quickTPOT, tpot, "tpot.p50"},
+		{"e2e.p50", "e2e", 1.5, 0.500, 0, false, quickE2E, e2e, "e2e.p50"},
+		{"e2e.p95", "e2e", 1.5, 1.000, 0, false, quickE2E, e2e, "e2e.p50"},
+		{"step.p99", "step", 3, 0.100, 0, false, noQuick, step, "step.p50"},
+		{"refused.share", refusedFamily, 0, 0, sloRefused, true, noQuick, nil, "refused.share"},
 	}
 }
 
@@ -86,6 +96,9 @@ func newWatched() []watched {
 
 // threshold is where a signal becomes a symptom, and the baseline it is held against.
 func (w *watched) threshold(b *baseline, sig int) (limit, from float64, ok bool) {
+	if w.always {
+		return w.slo, 0, true
+	}
 	least := w.least
 	if sig != w.sig {
 		least = w.least / 2
@@ -127,8 +140,7 @@ func (w *watched) observe(n *now, s Signals, b *baseline) {
 		return
 	}
 	w.prove(n, b)
-	set := w.set(n)
-	if !ok || !seen || v < limit || set.count() < enough {
+	if !ok || !seen || v < limit || !w.countable(n) {
 		w.over = time.Time{}
 		return
 	}
@@ -136,7 +148,7 @@ func (w *watched) observe(n *now, s Signals, b *baseline) {
 		w.over = n.at
 	}
 	quickly := w.evals >= fastEval && w.proof >= enoughProof
-	if quickly || n.at.Sub(w.over) >= slowHold*spanBehind(set, n) {
+	if quickly || n.at.Sub(w.over) >= w.hold(n) {
 		w.raised, w.quickly, w.cool = true, quickly, time.Time{}
 		w.onset, w.from, w.calm = w.over, from, time.Time{}
 	}
@@ -159,12 +171,20 @@ func (w *watched) prove(n *now, b *baseline) {
 	}
 }
 
-// spanBehind is how long one cluster of slow requests can hold the statistic up.
-func spanBehind(l latency, n *now) time.Duration {
-	if l.wide {
-		return wideSpan
+// countable reports observations enough behind the statistic; a share that is
+// always judged is missing without them.
+func (w *watched) countable(n *now) bool { return w.always || w.set(n).count() >= enough }
+
+// hold is how long the statistic must be over its threshold: longer than one cluster
+// of slow requests can keep it there.
+func (w *watched) hold(n *now) time.Duration {
+	switch {
+	case w.always:
+		return refusedHold
+	case w.set(n).wide:
+		return slowHold * wideSpan
 	}
-	return nowSpan
+	return slowHold * nowSpan
 }
 
 // newestOver is the median of the newest requests over its threshold; 0 when it is not known.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +40,7 @@ and prints a verdict for each sample (--json) or for each change.
 
 The exit status is 0 healthy, 1 degraded, 2 usage, 3 nothing measurable, 4 degraded with
 unknown cause. With --watch it is that of the last verdict.`,
-		Args: cobra.ExactArgs(1),
+		Args: one("an engine or a recording: llmtop diagnose URL|FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "one JSON object a line")
@@ -115,7 +117,7 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 			if err := p.watch(&tick.Diagnosis); err != nil {
 				return nil, err
 			}
-		} else if steady >= settled {
+		} else if steady >= settled || silent(tick) {
 			break
 		}
 	}
@@ -123,6 +125,9 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 		return nil, nil
 	}
 	if err := unreachable(tick, url); err != nil {
+		if o.json && o.watch == 0 {
+			return nil, errors.Join(p.print(&tick.Diagnosis), err)
+		}
 		return nil, err
 	}
 	if o.watch == 0 {
@@ -137,6 +142,21 @@ func steadiness(count int, before, now *rules.Tick) int {
 		return 0
 	}
 	return count + 1
+}
+
+// silent reports an engine that never gave a metrics page and whose probe has failed
+// for patience samples: waiting longer would tell nothing more.
+func silent(t *rules.Tick) bool {
+	const patience = 3
+	if len(t.Point.Scrapes) > 0 || t.Point.Seq < patience {
+		return false
+	}
+	for _, p := range t.Point.Probes {
+		if strings.HasPrefix(p.Name, "scrape") {
+			return p.Err != ""
+		}
+	}
+	return false
 }
 
 // unreachable is the error of the engine's own probe when it never gave a metrics page.
@@ -178,7 +198,7 @@ func diagnoseFile(path string, o diagnoseOptions, p *printer, warnings io.Writer
 			return nil, err
 		}
 		d := ticks[len(ticks)-1].Diagnosis
-		return &d, p.print(&d)
+		return &d, p.watch(&d)
 	}
 	var worst, last *rules.Diagnosis
 	for {
@@ -202,24 +222,36 @@ func diagnoseFile(path string, o diagnoseOptions, p *printer, warnings io.Writer
 	if o.watch > 0 || last == nil {
 		return last, nil
 	}
-	return worst, p.print(worst)
+	return worst, p.watch(worst)
 }
 
-// worse orders verdicts by how much they say: a named cause with the higher score,
-// then an unknown one, then health; of equals the later one.
+// worse reports that a says more of an incident than b: a named cause before an
+// unknown one, before health; the height of an incident before its end; the cause with
+// the higher score; what users felt more; of equals the later one.
 func worse(a, b *rules.Diagnosis) bool {
-	rank := func(d *rules.Diagnosis) float64 {
-		switch d.State {
-		case rules.Degraded:
-			return 3 + d.Causes[0].Score
-		case rules.Unknown:
-			return 2
-		case rules.Healthy:
-			return 1
-		}
-		return 0
+	if b == nil {
+		return true
 	}
-	return b == nil || rank(a) >= rank(b)
+	x, y := gravity(a), gravity(b)
+	return slices.Compare(x[:], y[:]) >= 0
+}
+
+func gravity(d *rules.Diagnosis) (g [4]float64) {
+	switch d.State {
+	case rules.Degraded:
+		g[0], g[2] = 3, d.Causes[0].Score
+	case rules.Unknown:
+		g[0] = 2
+	case rules.Healthy:
+		g[0] = 1
+	}
+	if !d.Ending() {
+		g[1] = 1
+	}
+	if s, ok := d.Worst(); ok && s.From > 0 {
+		g[3] = s.To / s.From
+	}
+	return g
 }
 
 // printer writes verdicts as text or as JSON lines.
@@ -244,5 +276,10 @@ func (p *printer) watch(d *rules.Diagnosis) error {
 		return nil
 	}
 	p.last = key
+	if !p.json {
+		if _, err := fmt.Fprintf(p.out, "at %s\n", d.Time.Format(time.TimeOnly)); err != nil {
+			return err
+		}
+	}
 	return p.print(d)
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/spf13/cobra"
 )
 
 // exitError carries the exit status of a command, what went wrong in one line
@@ -32,6 +35,16 @@ func failed(err error, hint string) error {
 
 // usage is an error of the command line (status 2).
 func usage(err error, hint string) error { return &exitError{code: exitUsage, err: err, hint: hint} }
+
+// one is the check of commands that take one argument; what says which, and how.
+func one(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage(fmt.Errorf("%d arguments given, one is needed", len(args)), "name "+what)
+		}
+		return nil
+	}
+}
 
 // oneLine makes foreign text safe and short enough for one line of a terminal.
 func oneLine(s string) string {

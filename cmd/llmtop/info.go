@@ -16,7 +16,7 @@ func newInfoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info FILE",
 		Short: "Say what is in a recording",
-		Args:  cobra.ExactArgs(1),
+		Args:  one("a recording: llmtop info FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := openRecording(args[0])
 			if err != nil {

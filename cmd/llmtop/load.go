@@ -25,7 +25,7 @@ func newLoadCommand() *cobra.Command {
 the engine keeps up (open loop), and reports TTFT, TPOT and E2E from the moment each
 request was due, tokens per second, and whether this client itself was the bottleneck.
 Ctrl-C ends it early, with a report.`,
-		Args: cobra.ExactArgs(1),
+		Args: one("an engine: llmtop load URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
@@ -44,7 +44,7 @@ Ctrl-C ends it early, with a report.`,
 			if asJSON {
 				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(report), "")
 			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), report.String())
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), report.String())
 			return failed(err, "")
 		},
 	}

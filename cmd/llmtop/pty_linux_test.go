@@ -145,14 +145,14 @@ func TestTerminalIsRestored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := startOnTerminal(t, 80, 24, "http://127.0.0.1:1")
-			o.waitFor(t, "CANNOT TELL")
+			o.waitFor(t, "UNMEASURABLE")
 			if err := end(o); err != nil {
 				t.Fatal(err)
 			}
 			if code := o.waitEnd(t); code != 0 {
 				t.Errorf("exit status %d, want 0", code)
 			}
-			after := o.text()[strings.LastIndex(o.text(), "CANNOT TELL"):]
+			after := o.text()[strings.LastIndex(o.text(), "UNMEASURABLE"):]
 			for _, want := range []string{leaveScreen, showCursor} {
 				if !strings.Contains(after, want) {
 					t.Errorf("%q was not written at the end", want)
@@ -165,7 +165,7 @@ func TestTerminalIsRestored(t *testing.T) {
 // TestTerminalWithoutSize starts on a terminal that says 0x0, as some containers do.
 func TestTerminalWithoutSize(t *testing.T) {
 	o := startOnTerminal(t, 0, 0, "http://127.0.0.1:1")
-	o.waitFor(t, "CANNOT TELL")
+	o.waitFor(t, "UNMEASURABLE")
 	io.WriteString(o.tty, "q")
 	o.waitEnd(t)
 }

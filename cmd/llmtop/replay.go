@@ -27,7 +27,7 @@ func newReplayCommand() *cobra.Command {
 
 --at takes a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start
 (90s, 5m), or a time before the end (-30s).`,
-		Args: cobra.ExactArgs(1),
+		Args: one("a recording: llmtop replay FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, args[0], once, at) },
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame as plain text and exit")

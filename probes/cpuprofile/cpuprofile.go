@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"llmtop/probes"
@@ -77,6 +78,9 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 		return nil, err
 	}
 	page, err := p.fetch.Get(ctx, url.Values{"seconds": {strconv.Itoa(p.seconds)}})
+	if err != nil && strings.Contains(err.Error(), "already in use") { // net/http/pprof: one profile at a time
+		err = errors.New("another CPU profile of this engine is being taken; it allows one at a time")
+	}
 	if errors.Is(err, probes.ErrNotExposed) {
 		err = fmt.Errorf("CPU profiles are not exposed by this engine: %w", err)
 	}

@@ -65,7 +65,7 @@ func TestReadErrors(t *testing.T) {
 		{"empty", answer(""), url + ": found an empty page, not a CPU profile"},
 		{"busy", func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "Could not enable CPU profiling: cpu profiling already in use", http.StatusInternalServerError)
-		}, url + ": the server answered 500 Internal Server Error (Could not enable CPU profiling: cpu profiling already in use)"},
+		}, "another CPU profile of this engine is being taken; it allows one at a time"},
 		{"too large", answer("\x1f\x8b" + strings.Repeat("x", maxBytes)), url + " is larger than 8 MiB: not read"},
 	}
 	for _, c := range cases {
