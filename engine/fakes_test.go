@@ -21,7 +21,7 @@ type fakeRunner struct {
 	shape     Shape
 	blockSize int
 	cache     []int
-	out       []int
+	out       []Result
 	steps     int
 
 	before func(step int) error // called before each step, when set
@@ -37,7 +37,7 @@ func newFakeRunner(c Config, context int) *fakeRunner {
 
 func (f *fakeRunner) Shape() Shape { return f.shape }
 
-func (f *fakeRunner) Run(batch []Chunk) ([]int, error) {
+func (f *fakeRunner) Run(batch []Chunk) ([]Result, error) {
 	f.steps++
 	if f.before != nil {
 		if err := f.before(f.steps); err != nil {
@@ -51,11 +51,11 @@ func (f *fakeRunner) Run(batch []Chunk) ([]int, error) {
 	}
 	f.out = f.out[:0]
 	for _, c := range batch {
-		next := -1
+		var r Result
 		if c.Sampler != nil {
-			next = f.next(c)
+			r.Tokens = f.sample(c)
 		}
-		f.out = append(f.out, next)
+		f.out = append(f.out, r)
 	}
 	return f.out, nil
 }
@@ -64,12 +64,21 @@ func (f *fakeRunner) slot(c Chunk, position int) int {
 	return c.Blocks[position/f.blockSize]*f.blockSize + position%f.blockSize
 }
 
-func (f *fakeRunner) next(c Chunk) int {
+// sample verifies the guesses of a chunk and adds the token after those that hold.
+func (f *fakeRunner) sample(c Chunk) (tokens []int) {
 	var all []int
-	for p := range c.Start + len(c.Tokens) {
+	sure := c.Start + len(c.Tokens) - c.Drafts
+	for p := range sure {
 		all = append(all, f.cache[f.slot(c, p)])
 	}
-	return nextToken(all)
+	for {
+		next := nextToken(all)
+		tokens, all = append(tokens, next), append(all, next)
+		p := sure + len(tokens) - 1
+		if p == c.Start+len(c.Tokens) || f.cache[f.slot(c, p)] != next {
+			return tokens
+		}
+	}
 }
 
 // The fake vocabulary is ASCII; token 1 begins a prompt, and what is sampled is a lower case letter.

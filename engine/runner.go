@@ -5,10 +5,10 @@ package engine
 type Runner interface {
 	// Shape tells the sizes that bound requests.
 	Shape() Shape
-	// Run computes the chunks of one step and returns one token for each: the next
-	// token of those with a Sampler, anything for the others. The result is valid
-	// until the next call. After an error the requests of the step end with it.
-	Run(batch []Chunk) ([]int, error)
+	// Run computes the chunks of one step and returns one result for each. The
+	// results are valid until the next call. After an error the requests of the
+	// step end with it.
+	Run(batch []Chunk) ([]Result, error)
 }
 
 // Shape is what the engine must know of a model.
@@ -20,7 +20,16 @@ type Shape struct {
 // Chunk is a run of consecutive tokens of one sequence to compute.
 type Chunk struct {
 	Tokens  []int    // at positions Start, Start+1, …
+	Drafts  int      // how many of the last Tokens are guesses, to be held against what the Sampler picks
 	Start   int      // number of tokens of this sequence in the cache already
 	Blocks  []int    // block table: position p is in slot p%blockSize of block Blocks[p/blockSize]
 	Sampler *Sampler // picks the next token after the last one; nil: not wanted
+}
+
+// Result is what comes of one chunk.
+type Result struct {
+	// Tokens are those that the Sampler has picked: the guesses that it picks as
+	// well, from the first one on, and the token after them, so 1…Drafts+1 of them.
+	// None without a Sampler.
+	Tokens []int
 }

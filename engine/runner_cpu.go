@@ -12,7 +12,8 @@ type cpuRunner struct {
 	model  *model.Model
 	pool   *model.KVPool
 	chunks []model.Chunk // scratch
-	tokens []int         // scratch
+	out    []Result      // scratch
+	tokens []int         // scratch: what the results refer to
 }
 
 // newCPURunner loads the model that the configuration names.
@@ -54,8 +55,8 @@ func (r *cpuRunner) Shape() Shape {
 }
 
 // Run computes the chunks in one pass and samples where a token is wanted.
-func (r *cpuRunner) Run(batch []Chunk) ([]int, error) {
-	r.chunks, r.tokens = r.chunks[:0], r.tokens[:0]
+func (r *cpuRunner) Run(batch []Chunk) ([]Result, error) {
+	r.chunks, r.tokens, r.out = r.chunks[:0], r.tokens[:0], r.out[:0]
 	for _, c := range batch {
 		r.chunks = append(r.chunks, model.Chunk{Tokens: c.Tokens, Start: c.Start, Blocks: c.Blocks, Logits: c.Sampler != nil})
 	}
@@ -64,13 +65,13 @@ func (r *cpuRunner) Run(batch []Chunk) ([]int, error) {
 		return nil, fmt.Errorf("computing a step: %w", err)
 	}
 	for i, c := range batch {
-		token := -1
+		from := len(r.tokens)
 		if c.Sampler != nil {
-			token = c.Sampler.Sample(logits[i])
+			r.tokens = append(r.tokens, c.Sampler.Sample(logits[i]))
 		}
-		r.tokens = append(r.tokens, token)
+		r.out = append(r.out, Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)]})
 	}
-	return r.tokens, nil
+	return r.out, nil
 }
 
 // Close ends the threads of the forward pass.

@@ -37,11 +37,13 @@ type Scheduler struct {
 	running []*Sequence // in order of admission; the last is preempted first
 }
 
-// Item is a part of a step: Tokens tokens of Seq beginning at position Start.
+// Item is a part of a step: Tokens tokens of Seq beginning at position Start, and
+// room for so many guesses after them.
 type Item struct {
 	Seq    *Sequence
 	Start  int
 	Tokens int
+	Drafts int
 }
 
 // Samples reports whether the item reaches the end of its sequence, so that its next token can be sampled.
@@ -108,8 +110,9 @@ func (s *Scheduler) Finish(q *Sequence) {
 	q.status = statusFinished
 }
 
-// Computed notes that the runner has computed an item of the last step.
-func (s *Scheduler) Computed(i Item) { i.Seq.computed = i.Start + i.Tokens }
+// Computed notes that the runner has computed an item of the last step and that so
+// many guesses held; the caller then appends what was sampled to the sequence.
+func (s *Scheduler) Computed(i Item, held int) { i.Seq.computed = i.Start + i.Tokens + held }
 
 func (s *Scheduler) release(q *Sequence) {
 	s.blocks.Release(q.blocks)

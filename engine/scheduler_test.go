@@ -60,12 +60,12 @@ func (w *world) step(t fataler) Step {
 		t.Fatalf("%v", err)
 	}
 	for n, i := range step.Items {
-		samples := i.Samples()
-		w.Computed(i)
-		if !samples {
+		tokens := out[n].Tokens
+		w.Computed(i, max(0, len(tokens)-1))
+		if len(tokens) == 0 {
 			continue
 		}
-		i.Seq.Output = append(i.Seq.Output, out[n])
+		i.Seq.Output = append(i.Seq.Output, tokens...)
 		if len(i.Seq.Output) == i.Seq.MaxTokens {
 			w.end(i.Seq)
 		}

@@ -20,8 +20,11 @@ type Sequence struct {
 	MaxTokens int   // most tokens to sample; with Prompt within the model's context, which the scheduler does not know
 	IgnoreEOS bool  // go on after a stop token
 	Sampler   *Sampler
+	Class     Class
+	Salt      string // sequences of different salts share no cached blocks
 
 	Preemptions int
+	Cached      int // tokens that it found in the cache when it was admitted last
 
 	status   status
 	computed int   // leading tokens whose keys and values are in the cache

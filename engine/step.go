@@ -21,13 +21,13 @@ func (e *Engine) step() {
 		e.jobs[q].record.finished(StageBatch, began)
 	}
 	e.show(began)
-	tokens, err := e.runner.Run(batch)
+	results, err := e.runner.Run(batch)
 	at := e.config.Now()
 
 	if err != nil {
 		e.fail(step, at)
 	} else {
-		e.deliver(step, tokens, at)
+		e.deliver(step, results, at)
 	}
 	e.metrics.stepTokens.Observe(float64(step.Tokens))
 	e.show(time.Time{})
@@ -54,12 +54,14 @@ func (e *Engine) chunks(step Step) []Chunk {
 	return e.batch
 }
 
-func (e *Engine) deliver(step Step, tokens []int, at time.Time) {
+func (e *Engine) deliver(step Step, results []Result, at time.Time) {
 	for n, i := range step.Items {
-		samples := i.Samples()
-		e.scheduler.Computed(i)
-		if samples {
-			e.sampled(e.jobs[i.Seq], tokens[n], at)
+		tokens := results[n].Tokens
+		e.scheduler.Computed(i, max(0, len(tokens)-1))
+		for _, t := range tokens {
+			if !i.Seq.Finished() {
+				e.sampled(e.jobs[i.Seq], t, at)
+			}
 		}
 	}
 }
