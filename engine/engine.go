@@ -41,7 +41,7 @@ func New(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := NewBlockManager(c.NumBlocks, c.BlockSize)
+	blocks := NewBlockManager(c.NumBlocks, c.BlockSize, !c.NoPrefixCaching)
 	scheduler, err := NewScheduler(c.limits(), blocks)
 	if err != nil {
 		return nil, err
@@ -78,13 +78,12 @@ func New(c Config) (*Engine, error) {
 func (e *Engine) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		e.takeCommands()
-		if !e.scheduler.Idle() {
-			e.step()
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-e.wake:
+		if e.scheduler.Idle() {
+			e.await(ctx, nil)
+		} else if wait := e.step(); wait > 0 {
+			timer := time.NewTimer(wait)
+			e.await(ctx, timer.C)
+			timer.Stop()
 		}
 	}
 	e.stop()
@@ -92,4 +91,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		return c.Close()
 	}
 	return nil
+}
+
+// await sleeps until there is a command, the alarm, or the end.
+func (e *Engine) await(ctx context.Context, alarm <-chan time.Time) {
+	select {
+	case <-ctx.Done():
+	case <-e.wake:
+	case <-alarm:
+	}
 }

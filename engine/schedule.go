@@ -1,135 +1,125 @@
 package engine
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Schedule puts the next step together and takes the blocks that it needs. It
-// must be computed (Computed for each item) before the next call. The step is
-// empty only when there is nothing to do.
-func (s *Scheduler) Schedule() Step {
-	p := plan{Scheduler: s, budget: s.limits.MaxBatchedTokens}
-	p.continueRunning((*Sequence).decoding)
-	p.continueRunning(func(q *Sequence) bool { return !q.inStep })
-	if len(p.step.Preempted) == 0 {
-		p.admitWaiting()
+// must be computed (Computed for each item) before the next call. now matters to
+// the policies that wait: without them the step is empty only when there is nothing
+// to do.
+func (s *Scheduler) Schedule(now time.Time) Step {
+	p := plan{Scheduler: s, budget: s.limits.MaxBatchedTokens, step: Step{Items: s.items[:0]}}
+	for _, q := range s.running {
+		s.blocks.keep(q)
+	}
+	p.decode()
+	p.prefill()
+	if len(p.step.Preempted) == 0 && p.open(now) {
+		p.admit()
+		p.joined()
 	}
 	for _, i := range p.step.Items {
 		i.Seq.inStep = false
 	}
+	s.items = p.step.Items
 	return p.step
 }
 
 // plan is a step that is being put together.
 type plan struct {
 	*Scheduler
-	step   Step
-	budget int // tokens left
+	step     Step
+	budget   int // tokens left
+	guesses  int // tokens left for guesses
+	promised int // blocks that the prompts which have begun will still take
 }
 
-// continueRunning schedules those running sequences that are wanted, the oldest
-// first. Preemption takes from the end of the list, so the index stays valid.
-func (p *plan) continueRunning(want func(*Sequence) bool) {
-	for i := 0; i < len(p.running) && p.budget > 0; i++ {
-		q := p.running[i]
-		if !want(q) {
+// inOrder is the running sequences that are wanted and not yet in the step, the most
+// urgent class first and each class in order of admission. It is valid until the
+// next call; who goes through it passes over those that have been preempted since.
+func (p *plan) inOrder(want func(*Sequence) bool) []*Sequence {
+	p.order = p.order[:0]
+	for c := Realtime; c <= Background; c++ {
+		if p.count[c.index()] == 0 {
 			continue
 		}
-		n := p.chunk(q)
-		if p.makeRoom(q, q.computed+n) {
-			p.take(q, n)
+		for _, q := range p.running {
+			if q.Class == c && !q.inStep && want(q) {
+				p.order = append(p.order, q)
+			}
+		}
+	}
+	return p.order
+}
+
+// decode schedules the next token of every sequence that is generating.
+func (p *plan) decode() {
+	order := p.inOrder((*Sequence).decoding)
+	p.guesses = p.budget - len(order)
+	if len(p.running) > len(order) || p.Waiting() > 0 {
+		p.guesses /= 2 // the other half is for prompts
+	}
+	for n, q := range order {
+		if q.status != statusRunning {
+			continue
+		}
+		if drafts := p.drafts(q, len(order)-n-1); drafts > 0 {
+			q.blocks, _ = p.blocks.Grow(q.blocks, q.computed+1+drafts)
+			p.guesses -= drafts
+			p.take(q, 1, drafts)
+		} else if p.makeRoom(q, q.computed+1) {
+			p.take(q, 1, 0)
 		}
 	}
 }
 
-// admitWaiting lets sequences begin, in the order of the queue. When the head
-// does not fit nobody overtakes it.
-func (p *plan) admitWaiting() {
-	for len(p.waiting) > 0 && len(p.running) < p.limits.MaxNumSeqs && p.budget > 0 {
-		q := p.waiting[0]
-		if !p.admissible(q) {
-			return
+// drafts is the number of guesses for q: none that the answer has no room for, and
+// none that takes a block from the decodes that are left.
+func (p *plan) drafts(q *Sequence, left int) int {
+	n := min(p.limits.Drafts, q.MaxTokens-len(q.Output)-1, p.guesses)
+	if n < 1 || p.blocks.BlocksFor(q.computed+1+n)-len(q.blocks)+left > p.blocks.Free() {
+		return 0
+	}
+	return n
+}
+
+// prefill goes on with the prompts that have begun, and with sequences that are
+// computed again.
+func (p *plan) prefill() {
+	for _, q := range p.inOrder(func(q *Sequence) bool { return !q.decoding() }) {
+		n := p.chunk(q, p.budget-p.tokenReserve(q.Class))
+		if n > 0 && q.status == statusRunning && p.makeRoom(q, q.computed+n) {
+			p.take(q, n, 0)
 		}
-		n := p.chunk(q)
-		q.blocks, _ = p.blocks.Grow(q.blocks, n) // admissible has seen to it
-		q.status = statusRunning
-		p.waiting = slices.Delete(p.waiting, 0, 1)
-		p.running = append(p.running, q)
-		p.step.Admitted = append(p.step.Admitted, q)
-		p.take(q, n)
 	}
 }
 
-// admissible reports whether there is room for the whole of q as it is now. An
-// idle engine needs no reserve, so whatever Add has let in can always begin.
-func (p *plan) admissible(q *Sequence) bool {
-	if len(p.running) == 0 {
-		return true
-	}
-	reserve := int(watermark * float64(p.blocks.Total()))
-	if q.Preemptions < maxPreemptions {
-		return p.blocks.BlocksFor(q.Len())+p.promised()+reserve <= p.blocks.Free()
-	}
-	need := p.blocks.BlocksFor(q.most())
-	for _, r := range p.running {
-		need += p.blocks.BlocksFor(r.most()) - len(r.blocks)
-	}
-	return need <= p.blocks.Free()
-}
-
-// promised is the number of blocks that the prompts which have begun will still
-// take: they were admitted for their whole length, but take blocks chunk by chunk.
-func (p *plan) promised() (blocks int) {
-	for _, r := range p.running {
-		blocks += max(0, p.blocks.BlocksFor(r.Len())-len(r.blocks))
-	}
-	return blocks
-}
-
-// chunk is the number of tokens of q to compute in this step, as far as the budget allows.
-func (p *plan) chunk(q *Sequence) int {
-	n := min(q.pending(), p.budget)
+// chunk is the number of tokens of q to compute in this step when so many may be.
+func (p *plan) chunk(q *Sequence, room int) int {
+	n := min(q.pending(), room)
 	if t := p.limits.LongPrefillTokenThreshold; t > 0 {
 		n = min(n, t)
 	}
 	return n
 }
 
-// makeRoom grows q's table to so many tokens, at the cost of the sequences
-// admitted last. It reports false when q itself was the last.
-func (p *plan) makeRoom(q *Sequence, tokens int) bool {
-	for {
-		grown, ok := p.blocks.Grow(q.blocks, tokens)
-		if q.blocks = grown; ok {
-			return true
-		}
-		victim := p.running[len(p.running)-1]
-		p.preempt(victim)
-		if victim == q {
-			return false
-		}
-	}
-}
-
-// preempt frees the blocks of the last running sequence and puts it in front of
-// the queue; its tokens stay and are computed again later. What it was to compute
-// in this step goes back to the budget.
-func (p *plan) preempt(q *Sequence) {
-	p.running = p.running[:len(p.running)-1]
-	if q.inStep {
-		i := slices.IndexFunc(p.step.Items, func(i Item) bool { return i.Seq == q })
-		p.budget += p.step.Items[i].Tokens
-		p.step.Tokens -= p.step.Items[i].Tokens
-		p.step.Items = slices.Delete(p.step.Items, i, i+1)
-	}
-	p.release(q)
-	q.Preemptions++
-	q.status = statusWaiting
-	p.waiting = slices.Insert(p.waiting, 0, q)
-	p.step.Preempted = append(p.step.Preempted, q)
-}
-
-func (p *plan) take(q *Sequence, n int) {
+func (p *plan) take(q *Sequence, tokens, drafts int) {
 	q.inStep = true
-	p.budget -= n
-	p.step.Tokens += n
-	p.step.Items = append(p.step.Items, Item{Seq: q, Start: q.computed, Tokens: n})
+	p.budget -= tokens + drafts
+	p.step.Tokens += tokens + drafts
+	p.step.Items = append(p.step.Items, Item{Seq: q, Start: q.computed, Tokens: tokens, Drafts: drafts})
+}
+
+// giveBack takes q out of the step again.
+func (p *plan) giveBack(q *Sequence) {
+	if !q.inStep {
+		return
+	}
+	n := slices.IndexFunc(p.step.Items, func(i Item) bool { return i.Seq == q })
+	tokens := p.step.Items[n].Tokens + p.step.Items[n].Drafts
+	p.budget += tokens
+	p.step.Tokens -= tokens
+	p.step.Items = slices.Delete(p.step.Items, n, n+1)
 }

@@ -1,5 +1,7 @@
 package engine
 
+import "time"
+
 // Finish says why a sequence ended; the names are OpenAI's and vLLM's.
 type Finish string
 
@@ -18,18 +20,24 @@ type Sequence struct {
 	Prompt    []int // at least one token
 	Output    []int // sampled so far
 	MaxTokens int   // most tokens to sample; with Prompt within the model's context, which the scheduler does not know
-	IgnoreEOS bool  // go on after a stop token
+	Arrived   time.Time
+	IgnoreEOS bool // go on after a stop token
 	Sampler   *Sampler
 	Class     Class
 	Salt      string // sequences of different salts share no cached blocks
 
 	Preemptions int
-	Cached      int // tokens that it found in the cache when it was admitted last
+	Cached      int // tokens that it found in the cache when it was first admitted
 
 	status   status
-	computed int   // leading tokens whose keys and values are in the cache
-	blocks   []int // block table
-	inStep   bool  // scheduled in the step that is being put together
+	computed int     // leading tokens whose keys and values are in the cache
+	reached  int     // the largest that computed has been
+	blocks   []int   // block table
+	kept     int     // leading blocks that the prefix cache knows,
+	chain    *prefix // and the prefix that they are
+	inStep   bool    // scheduled in the step that is being put together
+
+	before, after *Sequence // in the queue
 }
 
 type status uint8
@@ -58,6 +66,9 @@ func (s *Sequence) pending() int { return s.Len() - s.computed }
 
 // decoding reports whether only its last sampled token is to be computed.
 func (s *Sequence) decoding() bool { return len(s.Output) > 0 && s.pending() == 1 }
+
+// aged reports whether it has lost its blocks so often that it must not again.
+func (s *Sequence) aged() bool { return s.Preemptions >= maxPreemptions }
 
 // most is the largest number of tokens that it can ever hold in the cache.
 func (s *Sequence) most() int { return len(s.Prompt) + s.MaxTokens }

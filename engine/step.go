@@ -2,9 +2,13 @@ package engine
 
 import "time"
 
-// step schedules, computes and delivers one step.
-func (e *Engine) step() {
-	step := e.scheduler.Schedule()
+// step schedules, computes and delivers one step. When the policy waits for more
+// sequences it does nothing and says for how long.
+func (e *Engine) step() (wait time.Duration) {
+	step := e.scheduler.Schedule(e.config.Now())
+	if len(step.Items) == 0 {
+		return step.Wait
+	}
 	chosen := e.config.Now()
 	for _, q := range step.Preempted {
 		e.jobs[q].record.lostBlocks(chosen)
@@ -31,6 +35,7 @@ func (e *Engine) step() {
 	}
 	e.metrics.stepTokens.Observe(float64(step.Tokens))
 	e.show(time.Time{})
+	return 0
 }
 
 func (e *Engine) show(stepBegan time.Time) {

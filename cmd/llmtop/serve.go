@@ -23,6 +23,7 @@ type serveOptions struct {
 	modelPath  string
 	withParent bool
 	engine     engine.Config
+	scheduler  schedulerFlags
 }
 
 func newServeCommand() *cobra.Command {
@@ -40,9 +41,7 @@ model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
 	f := cmd.Flags()
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
-	f.IntVar(&o.engine.MaxNumSeqs, "max-num-seqs", 0, "most sequences in a batch (0: default)")
-	f.IntVar(&o.engine.MaxBatchedTokens, "max-num-batched-tokens", 0, "most tokens in a step (0: default)")
-	f.IntVar(&o.engine.NumBlocks, "num-blocks", 0, "KV cache blocks (0: default)")
+	o.scheduler.add(cmd, &o.engine)
 	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
 	f.BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")
@@ -99,6 +98,7 @@ func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener) er
 // control lines for the wrapper at the tokenizer seam.
 func (o *serveOptions) configure(end func()) {
 	o.engine.APIKey = apiKey()
+	o.scheduler.configure(&o.engine)
 	o.engine.ModelPath = o.modelPath
 	if o.modelPath != "" {
 		o.engine.ModelName = strings.TrimSuffix(filepath.Base(o.modelPath), ".gguf")

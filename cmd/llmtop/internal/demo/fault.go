@@ -49,7 +49,7 @@ var faults = []Fault{
 	{ID: "prefill-interference", Story: "a few very long prompts among short ones, prefilled in one piece",
 		engine: []string{"--max-num-batched-tokens", "2048"}, healthy: everyday, during: []shape{{rate: 0.02, prompt: 1500, output: 8}}},
 	{ID: "kv-preemption-storm", Story: "long answers in a KV cache that is too small for them",
-		engine: []string{"--num-blocks", "96"}, healthy: everyday, during: []shape{{rate: 0.35, prompt: 120, output: 400}}},
+		engine: []string{"--num-blocks", "96", "--kv-headroom", "0"}, healthy: everyday, during: []shape{{rate: 0.35, prompt: 120, output: 400}}},
 	{ID: "cpu-noisy-neighbour", Story: "other processes take the cores",
 		healthy: everyday, burners: 4},
 	{ID: "tokenize-bound", Story: "a tokenizer that works each text over and over for 0.3 s",

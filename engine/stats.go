@@ -1,0 +1,32 @@
+package engine
+
+// Stats are the scheduler's depths now and its counts since the start.
+type Stats struct {
+	Waiting, Running [NumClasses]int // sequences, by class
+	Used             int             // blocks that tables hold,
+	Cached           int             // free ones that keep a prefix,
+	Free             int             // and free ones that are empty
+
+	PrefixQueries, PrefixHits uint64 // tokens of sequences when they were first admitted, and those found in the cache
+	PreemptedTokens           uint64 // computed tokens that preemption threw away
+	RecomputedTokens          uint64 // tokens that were computed again
+}
+
+// counts are those of Stats that only grow.
+type counts struct {
+	queries, hits, preempted, recomputed uint64
+}
+
+// Stats tells how things stand.
+func (s *Scheduler) Stats() Stats {
+	t := Stats{
+		Running: s.count,
+		Used:    s.blocks.Used(), Cached: s.blocks.Cached(), Free: s.blocks.Free() - s.blocks.Cached(),
+		PrefixQueries: s.counts.queries, PrefixHits: s.counts.hits,
+		PreemptedTokens: s.counts.preempted, RecomputedTokens: s.counts.recomputed,
+	}
+	for i := range s.waiting {
+		t.Waiting[i] = s.waiting[i].count
+	}
+	return t
+}
