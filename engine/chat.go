@@ -11,6 +11,8 @@ type chatRequest struct {
 	params
 	MaxCompletionTokens *int      `json:"max_completion_tokens"`
 	Messages            []message `json:"messages"`
+
+	turns []chatTurn // Messages as the model's template has them
 }
 
 type message struct {
@@ -100,48 +102,29 @@ func (q *chatRequest) bytes() (n int) {
 
 // tokenize encodes the messages one by one. Control tokens in them are plain text:
 // nobody can end a turn or speak for another role from inside a message.
-func (q *chatRequest) tokenize(t Tokenizer) (texts [][]int) {
-	for _, m := range q.Messages {
-		texts = append(texts, t.Encode(string(*m.Content), false))
+func (q *chatRequest) tokenize(e *encoder) (texts [][]int, err error) {
+	if e.template == nil {
+		return nil, errNoTemplate
 	}
-	return texts
+	q.turns = e.template.format.turns(q.Messages)
+	for _, t := range q.turns {
+		ids, err := e.encode(t.text, false)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, ids)
+	}
+	return texts, nil
 }
 
-func (q *chatRequest) assemble(e *Engine, texts [][]int) []int {
-	prompt := append([]int(nil), e.tokenizer.Begin()...)
-	for i, m := range q.Messages {
-		prompt = e.template.turn(prompt, m.Role, texts[i])
+func (q *chatRequest) assemble(e *encoder, texts [][]int) []int {
+	if e.config.Assemble == Naive {
+		return e.template.rebuilt(e, q.turns, texts)
 	}
-	return append(prompt, e.template.assistant...)
+	return e.template.prompt(q.turns, texts)
 }
 
 // defaultMaxTokens: an answer may take all of the context.
 func (q *chatRequest) defaultMaxTokens() int { return math.MaxInt }
 
 func (q *chatRequest) format() format { return format{chat: true, param: "messages"} }
-
-// chatTemplate holds the tokens around the messages of a chat. A system message
-// is written as a user block of its own.
-type chatTemplate struct {
-	user, assistant, newline, end []int
-}
-
-func newChatTemplate(t Tokenizer) chatTemplate {
-	return chatTemplate{
-		user:      t.Encode("<|user|>\n", true),
-		assistant: t.Encode("<|assistant|>\n", true),
-		newline:   t.Encode("\n", false),
-		end:       t.Encode("\n<|end|>\n", true),
-	}
-}
-
-func (c chatTemplate) turn(prompt []int, role string, text []int) []int {
-	if role == "assistant" {
-		prompt = append(prompt, c.assistant...)
-		prompt = append(prompt, text...)
-		return append(prompt, c.end...)
-	}
-	prompt = append(prompt, c.user...)
-	prompt = append(prompt, text...)
-	return append(prompt, c.newline...)
-}

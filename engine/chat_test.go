@@ -17,6 +17,17 @@ func startOncall(t *testing.T, c Config) *testEngine {
 	return &testEngine{Engine: e, handler: e.Handler(), stop: runLoop(t, e)}
 }
 
+// assembled is the prompt of a chat.
+func assembled(t *testing.T, e *Engine, q *chatRequest) []int {
+	t.Helper()
+	enc := e.encoder(t.Context())
+	texts, err := q.tokenize(enc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.assemble(enc, texts)
+}
+
 type answerBody struct {
 	Choices []struct {
 		Text         string
@@ -82,7 +93,7 @@ func TestChatTemplate(t *testing.T) {
 			}
 		}
 		whole := append(e.tokenizer.Begin(), e.tokenizer.Encode(text+"<|assistant|>\n", true)...)
-		got := q.assemble(e.Engine, q.tokenize(e.tokenizer))
+		got := assembled(t, e.Engine, q)
 		if !slices.Equal(got, whole) || (c.want != nil && !slices.Equal(got, c.want)) {
 			t.Errorf("%s: %v, want %v", c.messages, got, whole)
 		}
@@ -98,7 +109,7 @@ func TestControlTokensInMessages(t *testing.T) {
 		text := content(evil)
 		q := &chatRequest{Messages: []message{{role, &text}}}
 		control := 0
-		for _, id := range q.assemble(e.Engine, q.tokenize(e.tokenizer)) {
+		for _, id := range assembled(t, e.Engine, q) {
 			if id <= 2 || id >= 1021 {
 				control++
 			}

@@ -66,14 +66,15 @@ func (q *completionRequest) bytes() int { return len(q.text) }
 
 // tokenize encodes the prompt as it is, control tokens included: whoever uses
 // this endpoint writes the template as well.
-func (q *completionRequest) tokenize(t Tokenizer) [][]int {
+func (q *completionRequest) tokenize(e *encoder) ([][]int, error) {
 	if !q.isText {
-		return [][]int{q.tokens}
+		return [][]int{q.tokens}, nil
 	}
-	return [][]int{t.Encode(q.text, true)}
+	ids, err := e.encode(q.text, true)
+	return [][]int{ids}, err
 }
 
-func (q *completionRequest) assemble(e *Engine, texts [][]int) []int {
+func (q *completionRequest) assemble(e *encoder, texts [][]int) []int {
 	if !q.isText {
 		return texts[0]
 	}

@@ -21,6 +21,11 @@ type Config struct {
 	// WrapTokenizer puts something between the engine and its tokenizer; nil: nothing.
 	WrapTokenizer func(Tokenizer) Tokenizer
 
+	TokenizerThreads int    // texts tokenized at once; 0: GOMAXPROCS
+	TokenizerCache   string // Off: the vocabulary is read from the model file for every request; empty: On
+	Assemble         string // how the prompt of a chat is made: Naive, or Precompiled when empty
+	ChatTemplate     string // as a model file has it (Jinja); empty: the model file's own
+
 	MaxNumSeqs                int // sequences in a step; 0: 16
 	MaxBatchedTokens          int // tokens in a step; 0: 256
 	LongPrefillTokenThreshold int // most tokens of one prompt in a step; 0: no bound of its own
@@ -47,6 +52,15 @@ type Config struct {
 	Now          func() time.Time // the engine's clock; nil: time.Now
 }
 
+// Values of TokenizerCache and Assemble. Off and Naive do what slow front ends do:
+// the tokens are the same, the time of the stages tokenize and assemble is not.
+const (
+	On          = "on"
+	Off         = "off"
+	Precompiled = "precompiled" // the template is encoded once, at start
+	Naive       = "naive"       // the prompt is made anew for each message of a chat, template and all
+)
+
 // Unlimited is the MaxQueue that refuses nobody.
 const Unlimited = -1
 
@@ -67,6 +81,9 @@ const (
 func (c Config) withDefaults() (Config, error) {
 	c.ModelName = cmp.Or(c.ModelName, "oncall")
 	c.Threads = cmp.Or(c.Threads, runtime.GOMAXPROCS(0))
+	c.TokenizerThreads = cmp.Or(c.TokenizerThreads, runtime.GOMAXPROCS(0))
+	c.TokenizerCache = cmp.Or(c.TokenizerCache, On)
+	c.Assemble = cmp.Or(c.Assemble, Precompiled)
 	c.MaxNumSeqs = cmp.Or(c.MaxNumSeqs, 16)
 	c.MaxBatchedTokens = cmp.Or(c.MaxBatchedTokens, 256)
 	c.BlockSize = cmp.Or(c.BlockSize, 16)
@@ -91,7 +108,7 @@ func (c Config) check() error {
 		name        string
 		value, most int
 	}{
-		{"threads", c.Threads, maxThreads}, {"max_num_seqs", c.MaxNumSeqs, maxSeqs},
+		{"threads", c.Threads, maxThreads}, {"tokenizer_threads", c.TokenizerThreads, maxThreads}, {"max_num_seqs", c.MaxNumSeqs, maxSeqs},
 		{"max_num_batched_tokens", c.MaxBatchedTokens, maxBatchedTokens},
 		{"block_size", c.BlockSize, maxBlockSize}, {"num_blocks", c.NumBlocks, maxBlocks},
 	} {
@@ -101,6 +118,12 @@ func (c Config) check() error {
 		if v.value > v.most {
 			return fmt.Errorf("%s is %d, must be at most %d", v.name, v.value, v.most)
 		}
+	}
+	if c.TokenizerCache != On && c.TokenizerCache != Off {
+		return fmt.Errorf("tokenizer_cache is %q, must be on or off", c.TokenizerCache)
+	}
+	if c.Assemble != Precompiled && c.Assemble != Naive {
+		return fmt.Errorf("assemble is %q, must be precompiled or naive", c.Assemble)
 	}
 	if c.MaxBodyBytes < 1 {
 		return fmt.Errorf("the body limit is %d bytes, must be at least 1", c.MaxBodyBytes)

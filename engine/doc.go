@@ -13,6 +13,9 @@
 // /debug/requests, and net/http/pprof. Texts of prompts and answers are never
 // stored or logged.
 //
+// Chats are written in the model's own format where it is one that is known (ChatML,
+// Llama 3's, the built-in model's), found by the literals of the template in its file.
+//
 // The forward pass is package model's, the vocabulary is package tokenizer's; the
 // seams are the interfaces Runner and Tokenizer.
 package engine

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,8 +13,10 @@ type Engine struct {
 	config    Config
 	runner    Runner
 	tokenizer Tokenizer
+	texts     *tokenizing
 	shape     Shape
-	template  chatTemplate
+	template  *chatTemplate // nil: the model's is not known
+	warnings  []string
 	log       *requestLog
 	metrics   *metrics
 	queue     admission
@@ -46,20 +49,25 @@ func New(c Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	w := words{tokenizer: c.Tokenizer}
 	if c.Runner == nil {
-		if c.Runner, c.Tokenizer, err = newCPURunner(c); err != nil {
+		if c.Runner, w, err = newCPURunner(c); err != nil {
 			return nil, err
 		}
 	}
-	if c.WrapTokenizer != nil {
-		c.Tokenizer = c.WrapTokenizer(c.Tokenizer)
+	texts, err := newTokenizing(c, w)
+	if err != nil {
+		return nil, err
 	}
+	template, warnings := w.chat(c, texts.shared)
 	e := &Engine{
 		config:    c,
 		runner:    c.Runner,
-		tokenizer: c.Tokenizer,
+		tokenizer: texts.shared,
+		texts:     texts,
 		shape:     c.Runner.Shape(),
-		template:  newChatTemplate(c.Tokenizer),
+		template:  template,
+		warnings:  warnings,
 		log:       newRequestLog(),
 		queue:     admission{limit: c.MaxQueue, parallel: c.MaxNumSeqs},
 		started:   c.Now(),
@@ -71,6 +79,9 @@ func New(c Config) (*Engine, error) {
 	e.metrics = newMetrics(e)
 	return e, nil
 }
+
+// Warnings are what whoever starts the engine should know of the model, a line each.
+func (e *Engine) Warnings() []string { return slices.Clone(e.warnings) }
 
 // Run computes steps until the context ends; requests in flight then end with
 // reason abort, new ones are refused, and a Runner that is an io.Closer is closed.

@@ -92,6 +92,11 @@ func nextToken(all []int) int {
 	return 'a' + int(h%26)
 }
 
+// The fake template is that of the embedded model.
+const fakeTemplate = "<|user|>\n <|assistant|>\n \n<|end|>\n"
+
+var fakeControl = strings.NewReplacer("<|user|>", "\x02", "<|assistant|>", "\x03", "<|end|>", "\x04")
+
 type fakeTokenizer struct {
 	stop    int           // the token that ends an answer; -1: none
 	encoded *atomic.Int64 // counts calls, when set
@@ -100,6 +105,9 @@ type fakeTokenizer struct {
 func (t fakeTokenizer) Encode(text string, special bool) (ids []int) {
 	if t.encoded != nil {
 		t.encoded.Add(1)
+	}
+	if special {
+		text = fakeControl.Replace(text)
 	}
 	for _, b := range []byte(text) {
 		ids = append(ids, int(b)%fakeVocab)
@@ -128,7 +136,7 @@ type testEngine struct {
 // The caller stops it.
 func startFake(t *testing.T, change func(c *Config, f *fakeRunner)) *testEngine {
 	t.Helper()
-	c := Config{MaxNumSeqs: 4, MaxBatchedTokens: 16, BlockSize: 4, NumBlocks: 64, ModelName: "fake"}
+	c := Config{MaxNumSeqs: 4, MaxBatchedTokens: 16, BlockSize: 4, NumBlocks: 64, ModelName: "fake", ChatTemplate: fakeTemplate}
 	f := newFakeRunner(c, 200)
 	c.Runner, c.Tokenizer = f, fakeTokenizer{stop: -1}
 	if change != nil {

@@ -10,10 +10,10 @@ import (
 // generation is a request for text, of either endpoint.
 type generation interface {
 	common() *params
-	bytes() int                              // of the prompt's text
-	tokenize(t Tokenizer) [][]int            // the texts of the prompt
-	assemble(e *Engine, texts [][]int) []int // the prompt
-	defaultMaxTokens() int                   // when the request does not say
+	bytes() int                               // of the prompt's text
+	tokenize(e *encoder) ([][]int, error)     // the texts of the prompt
+	assemble(e *encoder, texts [][]int) []int // the prompt
+	defaultMaxTokens() int                    // when the request does not say
 	format() format
 }
 

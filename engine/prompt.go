@@ -2,9 +2,13 @@ package engine
 
 // sequence tokenizes and assembles the prompt and checks its length.
 func (c *call) sequence(g generation) (*Sequence, error) {
-	texts := g.tokenize(c.tokenizer)
+	enc := c.encoder(c.r.Context())
+	texts, err := g.tokenize(enc)
+	if err != nil {
+		return nil, err
+	}
 	c.done(StageTokenize)
-	prompt := g.assemble(c.Engine, texts)
+	prompt := g.assemble(enc, texts)
 	room, err := c.room(prompt, g.format().param)
 	if err != nil {
 		return nil, err

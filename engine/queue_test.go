@@ -19,6 +19,7 @@ func TestBurst(t *testing.T) {
 		e := startFake(t, func(c *Config, f *fakeRunner) {
 			c.MaxNumSeqs, c.MaxQueue, f.before = 2, limit, g.before
 			c.Tokenizer = fakeTokenizer{stop: -1, encoded: &encoded}
+			c.WrapTokenizer = func(t Tokenizer) Tokenizer { return t } // then no encodings are kept
 		})
 		defer e.stop()
 		defer g.release()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"llmtop/engine/model"
-	"llmtop/engine/tokenizer"
 )
 
 // cpuRunner is the real forward pass, on the CPU.
@@ -17,28 +16,24 @@ type cpuRunner struct {
 }
 
 // newCPURunner loads the model that the configuration names.
-func newCPURunner(c Config) (Runner, Tokenizer, error) {
+func newCPURunner(c Config) (Runner, words, error) {
 	file, err := openModel(c.ModelPath)
 	if err != nil {
-		return nil, nil, err
+		return nil, words{}, err
 	}
-	vocab, err := file.Vocab()
+	w, err := readWords(file)
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading the vocabulary: %w", err)
-	}
-	t, err := tokenizer.New(vocab)
-	if err != nil {
-		return nil, nil, fmt.Errorf("building the tokenizer: %w", err)
+		return nil, words{}, err
 	}
 	m, err := model.Load(file, model.Options{Threads: c.Threads})
 	if err != nil {
-		return nil, nil, fmt.Errorf("loading the weights: %w", err)
+		return nil, words{}, fmt.Errorf("loading the weights: %w", err)
 	}
 	if need := model.KVBytes(m.Config(), c.NumBlocks*c.BlockSize); need > maxKVBytes {
 		m.Close()
-		return nil, nil, fmt.Errorf("num_blocks is %d: the KV cache would take %d bytes, more than %d", c.NumBlocks, need, int64(maxKVBytes))
+		return nil, words{}, fmt.Errorf("num_blocks is %d: the KV cache would take %d bytes, more than %d", c.NumBlocks, need, int64(maxKVBytes))
 	}
-	return &cpuRunner{model: m, pool: model.NewKVPool(m.Config(), c.NumBlocks, c.BlockSize)}, vocabulary{t}, nil
+	return &cpuRunner{model: m, pool: model.NewKVPool(m.Config(), c.NumBlocks, c.BlockSize)}, w, nil
 }
 
 func openModel(path string) (*model.File, error) {
@@ -79,15 +74,3 @@ func (r *cpuRunner) Close() error {
 	r.model.Close()
 	return nil
 }
-
-// vocabulary is a tokenizer.Tokenizer as the engine sees it.
-type vocabulary struct{ *tokenizer.Tokenizer }
-
-func (v vocabulary) Begin() []int {
-	if id, add := v.BOS(); add {
-		return []int{id}
-	}
-	return nil
-}
-
-func (v vocabulary) NewDecoder() Decoder { return tokenizer.NewDecoder(v.Tokenizer) }

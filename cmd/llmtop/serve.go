@@ -43,6 +43,9 @@ model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
 	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
 	o.scheduler.add(cmd, &o.engine)
 	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
+	f.IntVar(&o.engine.TokenizerThreads, "tokenizer-threads", 0, "most texts tokenized at once (0: all cores)")
+	f.StringVar(&o.engine.TokenizerCache, "tokenizer-cache", engine.On, "`on`, or off: read the vocabulary from the file for every request")
+	f.StringVar(&o.engine.Assemble, "assemble", engine.Precompiled, "how chats become prompts: `precompiled`, or naive: anew for each message")
 	f.BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")
 	return cmd
@@ -55,6 +58,9 @@ func runServe(cmd *cobra.Command, o serveOptions) error {
 	e, err := engine.New(o.engine)
 	if err != nil {
 		return failed(err, "")
+	}
+	for _, w := range e.Warnings() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", w)
 	}
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {

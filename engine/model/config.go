@@ -1,10 +1,6 @@
 package model
 
-import (
-	"fmt"
-
-	"llmtop/engine/tokenizer"
-)
+import "fmt"
 
 // Config is the shape of a model, in numbers of elements.
 type Config struct {
@@ -121,49 +117,6 @@ func (c *Config) check() error {
 	}
 	if c.NormEps <= 0 || c.RopeBase <= 0 {
 		return fmt.Errorf("norm epsilon %g or rope base %g is not positive", c.NormEps, c.RopeBase)
-	}
-	return nil
-}
-
-// Vocab reads the tokenizer's vocabulary. Only SentencePiece-style vocabularies
-// (tokenizer.ggml.model "llama") are known.
-func (f *File) Vocab() (tokenizer.Vocab, error) {
-	kind, ok := f.Text("tokenizer.ggml.model")
-	if !ok || kind != "llama" {
-		return tokenizer.Vocab{}, fmt.Errorf("tokenizer %s is not supported (only llama, the SentencePiece style, is)", printable(kind))
-	}
-	v := tokenizer.Vocab{}
-	var err error
-	if v.Tokens, err = f.strings("tokenizer.ggml.tokens"); err != nil {
-		return v, err
-	}
-	if v.Scores, err = f.scores(); err != nil {
-		return v, err
-	}
-	types, err := f.words("tokenizer.ggml.token_type", typeI32, typeU32)
-	if err != nil {
-		return v, err
-	}
-	for _, t := range types {
-		v.Types = append(v.Types, int32(t))
-	}
-	return v, f.tokenIDs(&v)
-}
-
-// tokenIDs fills in the named tokens and how prompts start. The defaults are those
-// of the SentencePiece style.
-func (f *File) tokenIDs(v *tokenizer.Vocab) error {
-	var errs [6]error
-	v.BOS, errs[0] = f.uint("tokenizer.ggml.bos_token_id", 1)
-	v.EOS, errs[1] = f.uint("tokenizer.ggml.eos_token_id", 2)
-	v.UNK, errs[2] = f.uint("tokenizer.ggml.unknown_token_id", 0)
-	v.EOT, errs[3] = f.uint("tokenizer.ggml.eot_token_id", -1)
-	v.AddBOS, errs[4] = f.flag("tokenizer.ggml.add_bos_token", true)
-	v.AddSpacePrefix, errs[5] = f.flag("tokenizer.ggml.add_space_prefix", true)
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

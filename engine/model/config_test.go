@@ -123,46 +123,6 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-func TestVocabRefuses(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		build func(w *writer)
-		want  string
-	}{
-		{"byte-level BPE", func(w *writer) { w.str("tokenizer.ggml.model", "gpt2") }, `tokenizer "gpt2" is not supported`},
-		{"none", func(w *writer) {}, `tokenizer "" is not supported`},
-		{"no tokens", func(w *writer) { w.str("tokenizer.ggml.model", "llama") }, "tokenizer.ggml.tokens"},
-		{"tokens are numbers", func(w *writer) {
-			w.str("tokenizer.ggml.model", "llama")
-			w.array("tokenizer.ggml.tokens", typeU32, 1, make([]byte, 4))
-		}, "tokenizer.ggml.tokens"},
-		{"scores are text", func(w *writer) {
-			w.str("tokenizer.ggml.model", "llama")
-			w.array("tokenizer.ggml.tokens", typeString, 1, make([]byte, 8))
-			w.array("tokenizer.ggml.scores", typeString, 1, make([]byte, 8))
-		}, "tokenizer.ggml.scores"},
-		{"flag is a number", func(w *writer) {
-			w.vocab(4)
-			w.u32("tokenizer.ggml.add_bos_token", 1)
-		}, "add_bos_token is not a bool"},
-		{"BOS is text", func(w *writer) {
-			w.vocab(4)
-			w.str("tokenizer.ggml.bos_token_id", "1")
-		}, "bos_token_id"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := &writer{}
-			c.build(w)
-			f, err := Parse(w.bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = f.Vocab()
-			refused(t, err, c.want)
-		})
-	}
-}
-
 // TestNumbers reads every integer type.
 func TestNumbers(t *testing.T) {
 	eight := binary.LittleEndian.AppendUint64(nil, 200)

@@ -59,15 +59,11 @@ func (t *Tokenizer) appendBytes(b []byte, id int) []byte {
 	if id < 0 || id >= len(t.vocab.Tokens) {
 		return b
 	}
-	text := t.vocab.Tokens[id]
 	switch t.vocab.Types[id] {
 	case typeControl, typeUnknown:
 		return b
-	case typeByte:
-		c, _ := byteOf(text) // New has checked it
-		return append(b, c)
 	}
-	return append(b, strings.ReplaceAll(text, spaceMark, " ")...)
+	return t.scheme.appendText(b, id)
 }
 
 // Decode is the text of a whole sequence. The space that AddSpacePrefix put in

@@ -18,14 +18,14 @@ func byteIDs(s string) []int {
 
 func TestDecoder(t *testing.T) {
 	tok := build(t, nil)
-	abc := tok.pieces["abc"]
+	abc := int(spm(tok).pieces["abc"])
 	for _, c := range []struct {
 		name  string
 		ids   []int
 		want  []string // one a token
 		flush string
 	}{
-		{"pieces", []int{abc, tok.pieces["▁a"]}, []string{"abc", " a"}, ""},
+		{"pieces", []int{abc, int(spm(tok).pieces["▁a"])}, []string{"abc", " a"}, ""},
 		{"control tokens are silent", []int{1, abc, 2, 0}, []string{"", "abc", "", ""}, ""},
 		{"ids out of range are silent", []int{-1, 1 << 20}, []string{"", ""}, ""},
 		{"a character over bytes", byteIDs("🙂"), []string{"", "", "", "🙂"}, ""},

@@ -1,18 +1,27 @@
 package tokenizer
 
-import "strings"
-
 // Encode turns text into token ids, without BOS. With special, control tokens
 // written out in the text ("<|end|>") become those tokens; without, they are plain
 // text, so what a user typed can never act as one. Characters outside the
 // vocabulary become byte tokens. Time is O(n log n).
-func (t *Tokenizer) Encode(text string, special bool) []int {
+func (t *Tokenizer) Encode(text string, special bool) []int { return t.encode(text, special, true) }
+
+// Continue encodes text that follows other text of a prompt: control tokens are
+// plain text as in Encode without special, and no space prefix is put before it.
+func (t *Tokenizer) Continue(text string) []int { return t.encode(text, false, false) }
+
+// encode cuts text at the special tokens. At the start, and after a special token,
+// a space prefix is due.
+func (t *Tokenizer) encode(text string, special, start bool) []int {
 	var ids []int
-	start := true // at the start, and after a special token, a space prefix is due
+	wanted := &t.always
+	if special {
+		wanted = &t.all
+	}
 	for text != "" {
-		before, found, after := t.specials.next(text, special)
+		before, found, after := wanted.next(text)
 		if before != "" {
-			ids = t.encodePlain(ids, before, start)
+			ids = t.scheme.encode(ids, before, start)
 			start = false
 		}
 		if found != nil {
@@ -20,33 +29,6 @@ func (t *Tokenizer) Encode(text string, special bool) []int {
 			start = true
 		}
 		text = after
-	}
-	return ids
-}
-
-// encodePlain appends the tokens of text that holds no special token.
-func (t *Tokenizer) encodePlain(ids []int, text string, start bool) []int {
-	if start && t.vocab.AddSpacePrefix {
-		text = " " + text
-	}
-	m := merger{tok: t, text: strings.ReplaceAll(text, " ", spaceMark)}
-	m.split()
-	m.run()
-	for i := 0; i != none; i = m.parts[i].next {
-		ids = t.appendPiece(ids, m.piece(i))
-	}
-	return ids
-}
-
-// appendPiece appends one merged piece, or the bytes of a character that is none.
-func (t *Tokenizer) appendPiece(ids []int, piece string) []int {
-	if id, ok := t.pieces[piece]; ok {
-		return append(ids, id)
-	}
-	for i := range len(piece) {
-		if id := t.bytes[piece[i]]; id >= 0 {
-			ids = append(ids, id)
-		}
 	}
 	return ids
 }

@@ -83,47 +83,72 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// TestOtherVocabulary holds a vocabulary of 32000 tokens with a space prefix
-// against token ids of the program it belongs to, where those files are at hand.
-func TestOtherVocabulary(t *testing.T) {
-	const base = "../../../shared/models/vocab/ggml-vocab-llama-spm.gguf"
-	f, err := model.Open(base)
+// vocabulary opens a vocabulary file of llama.cpp that may lie beside the repository.
+func vocabulary(t testing.TB, name string) (path string, f *model.File) {
+	t.Helper()
+	path = "../../../shared/models/vocab/ggml-vocab-" + name + ".gguf"
+	f, err := model.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("no vocabulary files beside the repository")
+		t.Skipf("no vocabulary %s beside the repository", name)
 	}
-	tok := open(t, f, err)
-	in, err1 := os.ReadFile(base + ".inp")
-	out, err2 := os.ReadFile(base + ".out")
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
+	if err != nil {
+		t.Fatal(err)
 	}
-	const end = "\n__ggml_vocab_test__\n"
-	texts := strings.Split(strings.TrimSuffix(string(in), end), end)
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(texts) != len(lines) {
-		t.Fatalf("%d texts, %d answers", len(texts), len(lines))
-	}
-	for i, text := range texts {
-		var want []int
-		if err := json.Unmarshal([]byte("["+strings.Join(strings.Fields(lines[i]), ",")+"]"), &want); err != nil {
-			t.Fatal(err)
-		}
-		if got := tok.Encode(text, false); !slices.Equal(got, want) {
-			t.Errorf("Encode(%q) = %v, want %v", text, got, want)
-		}
+	return path, f
+}
+
+// TestOtherVocabularies holds vocabularies of 32 000 and 50 000 tokens, one of each
+// kind, against token ids of llama.cpp, where those files are at hand.
+func TestOtherVocabularies(t *testing.T) {
+	for _, name := range []string{"llama-spm", "gpt-2"} {
+		t.Run(name, func(t *testing.T) {
+			path, f := vocabulary(t, name)
+			tok := open(t, f, nil)
+			in, err1 := os.ReadFile(path + ".inp")
+			out, err2 := os.ReadFile(path + ".out")
+			if err1 != nil || err2 != nil {
+				t.Fatal(err1, err2)
+			}
+			const end = "\n__ggml_vocab_test__\n"
+			texts := strings.Split(strings.TrimSuffix(string(in), end), end)
+			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+			if len(texts) != len(lines) {
+				t.Fatalf("%d texts, %d answers", len(texts), len(lines))
+			}
+			for i, text := range texts {
+				var want []int
+				if err := json.Unmarshal([]byte("["+strings.Join(strings.Fields(lines[i]), ",")+"]"), &want); err != nil {
+					t.Fatal(err)
+				}
+				if got := tok.Encode(text, false); !slices.Equal(got, want) {
+					t.Errorf("Encode(%q) = %v, want %v", text, got, want)
+				}
+			}
+		})
 	}
 }
 
+// BenchmarkEncode reads English text with the shipped vocabulary and, where they are
+// at hand, larger ones.
 func BenchmarkEncode(b *testing.B) {
 	text, err := os.ReadFile("../model/oncall/heldout.txt")
 	if err != nil {
 		b.Fatal(err)
 	}
-	tok := shipped(b)
+	b.Run("oncall", func(b *testing.B) { encode(b, shipped(b), string(text)) })
+	for _, name := range []string{"llama-spm", "gpt-2"} {
+		b.Run(name, func(b *testing.B) {
+			_, f := vocabulary(b, name)
+			encode(b, open(b, f, nil), string(text))
+		})
+	}
+}
+
+func encode(b *testing.B, tok *tokenizer.Tokenizer, text string) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		tok.Encode(string(text), true)
+		tok.Encode(text, true)
 	}
 }
 
@@ -140,5 +165,28 @@ func BenchmarkDecode(b *testing.B) {
 		for _, id := range ids {
 			d.Push(id)
 		}
+	}
+}
+
+// BenchmarkNew builds the tables of a vocabulary, as for every request when the
+// engine's tokenizer cache is off.
+func BenchmarkNew(b *testing.B) {
+	build := func(b *testing.B, f *model.File) {
+		for b.Loop() {
+			open(b, f, nil)
+		}
+	}
+	b.Run("oncall", func(b *testing.B) {
+		f, err := model.Parse(model.Oncall())
+		if err != nil {
+			b.Fatal(err)
+		}
+		build(b, f)
+	})
+	for _, name := range []string{"llama-spm", "gpt-2"} {
+		b.Run(name, func(b *testing.B) {
+			_, f := vocabulary(b, name)
+			build(b, f)
+		})
 	}
 }

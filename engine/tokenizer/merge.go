@@ -1,40 +1,101 @@
 package tokenizer
 
-import "unicode/utf8"
+import "slices"
 
 const none = -1
 
-// part is a stretch of the text; the parts form a linked list in text order.
+// part is a stretch of the text.
 type part struct {
 	start, end int
-	prev, next int
+	prev, next int   // neighbours, where there are many parts
+	id         int32 // its token; none for a character that is no token of its own
+}
+
+// rule says which neighbours join: to which token, and how early (a higher score is
+// earlier).
+type rule interface {
+	join(text string, left, right *part) (id int32, score float32, ok bool)
 }
 
 // merger joins neighbours, best score first and leftmost among equals, until
-// nothing joins.
+// nothing joins. Its memory serves one text after another.
 type merger struct {
-	tok   *Tokenizer
+	rule  rule
 	text  string
 	parts []part
 	queue mergeQueue
 }
 
-func (m *merger) piece(i int) string { return m.text[m.parts[i].start:m.parts[i].end] }
-
-// split starts with one part a character (a byte where the text is not UTF-8).
-func (m *merger) split() {
-	m.parts = make([]part, 0, len(m.text))
-	for at := 0; at < len(m.text); {
-		_, size := utf8.DecodeRuneInString(m.text[at:])
-		n := len(m.parts)
-		m.parts = append(m.parts, part{start: at, end: at + size, prev: n - 1, next: n + 1})
-		at += size
+// begin empties the list for at most n parts.
+func (m *merger) begin(n int) {
+	if cap(m.parts) < n {
+		m.parts = make([]part, 0, n)
 	}
-	m.parts[len(m.parts)-1].next = none
+	m.parts, m.queue = m.parts[:0], m.queue[:0]
 }
 
+// add puts a part at the end of the list.
+func (m *merger) add(start, end int, id int32) {
+	m.parts = append(m.parts, part{start: start, end: end, id: id})
+}
+
+// fewParts is up to where looking through all pairs for the best one is faster than a heap.
+const fewParts = 32
+
+// run leaves in parts what does not join any more.
 func (m *merger) run() {
-	for i := range len(m.parts) - 1 {
+	if len(m.parts) <= fewParts {
+		m.runFew()
+	} else {
+		m.runMany()
+	}
+}
+
+// runFew keeps in queue, for each part, what it makes with the next one; size 0: nothing.
+func (m *merger) runFew() {
+	parts, joins := m.parts, m.queue[:0]
+	for i := range max(0, len(parts)-1) {
+		joins = append(joins, m.pair(parts, i))
+	}
+	for {
+		best := none
+		for i := range joins {
+			if joins[i].size > 0 && (best == none || joins[i].score > joins[best].score) {
+				best = i
+			}
+		}
+		if best == none {
+			m.parts, m.queue = parts, joins
+			return
+		}
+		parts[best].end, parts[best].id = parts[best+1].end, joins[best].id
+		parts = append(parts[:best+1], parts[best+2:]...)
+		joins = append(joins[:best], joins[best+1:]...)
+		if best > 0 {
+			joins[best-1] = m.pair(parts, best-1)
+		}
+		if best < len(joins) {
+			joins[best] = m.pair(parts, best)
+		}
+	}
+}
+
+func (m *merger) pair(parts []part, i int) merge {
+	l, r := &parts[i], &parts[i+1]
+	if id, score, ok := m.rule.join(m.text, l, r); ok {
+		return merge{score: score, id: id, size: r.end - l.start}
+	}
+	return merge{}
+}
+
+// runMany keeps in queue what may join, as a heap.
+func (m *merger) runMany() {
+	last := len(m.parts) - 1
+	for i := range m.parts {
+		m.parts[i].prev, m.parts[i].next = i-1, i+1
+	}
+	m.parts[last].next = none
+	for i := range last {
 		m.offer(i, i+1)
 	}
 	for len(m.queue) > 0 {
@@ -43,7 +104,7 @@ func (m *merger) run() {
 		if l.end == l.start || r.end == r.start || r.end-l.start != best.size {
 			continue // a side has changed since
 		}
-		l.end, l.next = r.end, r.next
+		l.end, l.next, l.id = r.end, r.next, best.id
 		r.start = r.end // consumed
 		if l.next != none {
 			m.parts[l.next].prev = best.left
@@ -51,25 +112,24 @@ func (m *merger) run() {
 		m.offer(l.prev, best.left)
 		m.offer(best.left, l.next)
 	}
+	m.parts = slices.DeleteFunc(m.parts, func(p part) bool { return p.start == p.end })
 }
 
-// offer queues two neighbours if they make a piece.
+// offer queues two neighbours if they join.
 func (m *merger) offer(left, right int) {
 	if left == none || right == none {
 		return
 	}
-	text := m.text[m.parts[left].start:m.parts[right].end]
-	if len(text) > m.tok.longest {
-		return
-	}
-	if id, ok := m.tok.pieces[text]; ok {
-		m.queue.push(merge{m.tok.vocab.Scores[id], left, right, len(text)})
+	l, r := &m.parts[left], &m.parts[right]
+	if id, score, ok := m.rule.join(m.text, l, r); ok {
+		m.queue.push(merge{score, id, left, right, r.end - l.start})
 	}
 }
 
-// merge is a pair of neighbours that together are a piece of size bytes.
+// merge is a pair of neighbours that together are a token of size bytes.
 type merge struct {
 	score       float32
+	id          int32
 	left, right int
 	size        int
 }

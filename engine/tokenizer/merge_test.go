@@ -19,7 +19,7 @@ func slow(tok *Tokenizer, text string) []int {
 	for {
 		best, score := none, float32(0)
 		for i := range len(parts) - 1 {
-			id, ok := tok.pieces[parts[i]+parts[i+1]]
+			id, ok := spm(tok).pieces[parts[i]+parts[i+1]]
 			if ok && (best == none || tok.vocab.Scores[id] > score) {
 				best, score = i, tok.vocab.Scores[id]
 			}
@@ -32,7 +32,7 @@ func slow(tok *Tokenizer, text string) []int {
 	}
 	var ids []int
 	for _, p := range parts {
-		ids = tok.appendPiece(ids, p)
+		ids = spm(tok).appendPiece(ids, p)
 	}
 	return ids
 }
@@ -49,9 +49,15 @@ func TestMergeOrder(t *testing.T) {
 					v.Scores[i] = float32(rng.IntN(3))
 				}
 			}
+			if round%3 == 0 { // a piece across words
+				v.Tokens, v.Types, v.Scores = append(v.Tokens, "c"+spaceMark), append(v.Types, typeNormal), append(v.Scores, 1)
+			}
 		})
+		if spm(tok).words != (round%3 != 0) {
+			t.Fatalf("round %d: words %v", round, spm(tok).words)
+		}
 		var text strings.Builder
-		for range rng.IntN(60) {
+		for range rng.IntN(4 * fewParts) {
 			text.WriteString(alphabet[rng.IntN(len(alphabet))])
 		}
 		got, want := tok.Encode(text.String(), false), slow(tok, text.String())

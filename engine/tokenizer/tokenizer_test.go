@@ -43,6 +43,9 @@ func build(t testing.TB, change func(*Vocab)) *Tokenizer {
 	return tok
 }
 
+// spm is the scheme of a SentencePiece vocabulary.
+func spm(t *Tokenizer) *sentencePiece { return t.scheme.(*sentencePiece) }
+
 // pieces shows ids as text.
 func pieces(t *Tokenizer, ids []int) string {
 	var list []string

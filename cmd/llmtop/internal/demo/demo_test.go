@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"llmtop/engine"
 )
 
 func TestFaults(t *testing.T) {
@@ -41,7 +43,10 @@ func TestParent(t *testing.T) {
 	<-ended
 }
 
-type countingTokenizer struct{ calls int }
+type countingTokenizer struct {
+	engine.Tokenizer
+	calls int
+}
 
 func (c *countingTokenizer) Encode(text string, _ bool) []int { c.calls++; return []int{len(text)} }
 
@@ -51,9 +56,10 @@ func TestSlowTokenizer(t *testing.T) {
 		slow bool
 	}{{"", false}, {"tokenizer nonsense", false}, {"tokenizer 2ms", true}} {
 		real := &countingTokenizer{}
-		s := &SlowTokenizer{encode: real.Encode}
+		s := &SlowTokenizer{}
+		tok := s.Wrap(real)
 		s.Control(c.line)
-		if got := s.Encode("abc", false); !slices.Equal(got, []int{3}) {
+		if got := tok.Encode("abc", false); !slices.Equal(got, []int{3}) {
 			t.Errorf("%q: %v, want the real tokenizer's answer", c.line, got)
 		}
 		if slow := real.calls > 1; slow != c.slow {
