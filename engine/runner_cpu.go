@@ -91,3 +91,8 @@ func (v vocabulary) Begin() []int {
 }
 
 func (v vocabulary) NewDecoder() Decoder { return tokenizer.NewDecoder(v.Tokenizer) }
+
+// Memory tells what the KV cache takes.
+func (r *cpuRunner) Memory() map[string]int64 {
+	return map[string]int64{"kv_cache": model.KVBytes(r.model.Config(), r.pool.Blocks()*r.pool.BlockSize())}
+}

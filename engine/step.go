@@ -4,6 +4,7 @@ import "time"
 
 // step schedules, computes and delivers one step.
 func (e *Engine) step() {
+	begun := e.config.Now()
 	step := e.scheduler.Schedule()
 	chosen := e.config.Now()
 	for _, q := range step.Preempted {
@@ -11,10 +12,11 @@ func (e *Engine) step() {
 		e.metrics.preemptions.Inc()
 	}
 	for _, q := range step.Admitted {
-		e.jobs[q].record.scheduled(chosen)
+		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
 	}
 	batch := e.chunks(step)
+	composition := compositionOf(step)
 
 	began := e.config.Now()
 	for _, q := range step.Admitted {
@@ -29,7 +31,7 @@ func (e *Engine) step() {
 	} else {
 		e.deliver(step, results, at)
 	}
-	e.metrics.stepTokens.Observe(float64(step.Tokens))
+	e.metrics.step(composition, stepTimes{begun, chosen, began, at, e.config.Now()})
 	e.show(time.Time{})
 }
 
@@ -71,7 +73,7 @@ func (e *Engine) sampled(j *job, token int, at time.Time) {
 	q := j.seq
 	q.Output = append(q.Output, token)
 	if len(q.Output) == 1 {
-		e.metrics.promptTokens.Add(float64(len(q.Prompt)))
+		e.metrics.prefilled(len(q.Prompt), j.record.snapshot().cachedTokens)
 	} else {
 		e.metrics.itl.Observe(at.Sub(j.last).Seconds())
 	}
