@@ -102,7 +102,7 @@ func (f facts) json(now time.Time) requestJSON {
 	line := f.line
 	j := requestJSON{
 		Seq: f.seq, ID: f.id, Stream: f.stream, State: "finished", Finish: f.finish, Arrived: line.arrived,
-		PromptBytes: f.promptBytes, PromptTokens: f.promptTokens, OutputTokens: f.outputTokens, Preemptions: f.preemptions,
+		PromptBytes: f.promptBytes, PromptTokens: f.promptTokens, CachedTokens: f.cachedTokens, OutputTokens: f.outputTokens, Preemptions: f.preemptions,
 		Stages:       make(map[string]float64, NumStages),
 		Detokenizing: f.detokenizeBusy.Seconds(), Sending: f.sendBusy.Seconds(), PreemptedTime: f.preempted.Seconds(),
 	}

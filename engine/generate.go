@@ -34,7 +34,7 @@ func (e *Engine) generate(prefix string, parse func([]byte) (generation, error))
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Engine: e, w: w, r: r, id: prefix + newID(), finish: FinishError}
 		c.record = e.log.open(c.id, e.config.Now())
-		defer func() { e.log.close(c.record, c.finish, e.config.Now()) }()
+		defer func() { e.closed(c.record, c.finish) }()
 		if err := c.serve(parse); err != nil {
 			c.refuse(err)
 		}
@@ -61,7 +61,7 @@ func (c *call) serve(parse func([]byte) (generation, error)) error {
 	t := c.queue.enter()
 	if t == nil {
 		c.finish = FinishRejected
-		c.metrics.rejected.Inc()
+		c.metrics.refused(g.bytes())
 		return c.tooMany()
 	}
 	defer t.leave()

@@ -98,11 +98,12 @@ func TestPrefixCacheSavesPrefill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count := &countingRunner{}
-		if count.Runner, c.Tokenizer, err = newCPURunner(c); err != nil {
+		runner, w, err := newCPURunner(c)
+		if err != nil {
 			t.Fatal(err)
 		}
-		c.Runner = count
+		count := &countingRunner{Runner: runner}
+		c.Runner, c.Tokenizer, c.ChatTemplate = count, w.tokenizer, w.template
 		e := startOncall(t, c)
 		defer e.stop()
 		for i := range 6 {

@@ -32,7 +32,7 @@ func (e *Engine) ended(j *job, why Finish, now time.Time) {
 		return
 	}
 	f := j.record.snapshot()
-	e.metrics.ended(why, f, now)
+	e.metrics.ended(why, j.seq, f, now)
 	if why == FinishStop || why == FinishLength {
 		e.queue.served(f.between(StageBatch, StageDecode))
 	}

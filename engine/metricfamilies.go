@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -23,6 +22,16 @@ var (
 		1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
 	}
 	stepTokenBuckets = []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384}
+)
+
+// Bucket bounds of our own families. They are coarser than vLLM's, as there are
+// many series of them: their means are exact, and what is long is told apart.
+var (
+	stageBuckets = []float64{.0001, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 60, 300}
+	stepBuckets  = []float64{.00001, .00002, .00005, .0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 5, 30}
+	httpBuckets  = []float64{.001, .01, .1, .5, 1, 5, 30}
+
+	compositionBuckets = []float64{0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384}
 )
 
 // lengthBuckets are 1, 2, 5, 10, 20, 50 … up to the context and the context itself (vLLM ends before it).
@@ -58,42 +67,13 @@ func (f factory) histogram(name, help string, buckets []float64) prometheus.Hist
 	return h
 }
 
-func (f factory) gauge(name, help string, value func() float64) {
-	f.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+func (f factory) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	f.MustRegister(h)
+	return h
 }
 
 // refusals counts the requests answered with 429.
 func (f factory) refusals() prometheus.Counter {
 	return f.counters("vllm:admission_rejections_total", "Requests refused before they were queued.", "reason").WithLabelValues("queue_full")
-}
-
-// configs are the settings, as labels of metrics that are always 1.
-func (f factory) configs(e *Engine) {
-	c, text := e.config, strconv.Itoa
-	f.info("vllm:cache_config_info", "The KV cache.", prometheus.Labels{
-		"engine":                 "0",
-		"block_size":             text(c.BlockSize),
-		"num_gpu_blocks":         text(c.NumBlocks),
-		"num_cpu_blocks":         "0",
-		"kv_cache_size_tokens":   text(e.blocks.Capacity()),
-		"cache_dtype":            "float32",
-		"enable_prefix_caching":  "False",
-		"gpu_memory_utilization": "0",
-	})
-	f.info("llmtop_engine_config_info", "The limits of the scheduler.", prometheus.Labels{
-		"model_name":                   c.ModelName,
-		"engine":                       "0",
-		"max_num_seqs":                 text(c.MaxNumSeqs),
-		"max_num_batched_tokens":       text(c.MaxBatchedTokens),
-		"long_prefill_token_threshold": text(c.LongPrefillTokenThreshold),
-		"max_queue":                    text(c.MaxQueue),
-		"max_model_len":                text(e.shape.Context),
-		"threads":                      text(c.Threads),
-	})
-}
-
-func (f factory) info(name, help string, labels prometheus.Labels) {
-	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels})
-	g.Set(1)
-	f.MustRegister(g)
 }

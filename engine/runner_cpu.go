@@ -74,3 +74,8 @@ func (r *cpuRunner) Close() error {
 	r.model.Close()
 	return nil
 }
+
+// Memory tells what the KV cache takes.
+func (r *cpuRunner) Memory() map[string]int64 {
+	return map[string]int64{"kv_cache": model.KVBytes(r.model.Config(), r.pool.Blocks()*r.pool.BlockSize())}
+}

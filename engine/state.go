@@ -10,6 +10,7 @@ import (
 type state struct {
 	running, waiting int // sequences
 	usedBlocks       int
+	stats            Stats
 	stepBegan        time.Time // zero between steps
 }
 
@@ -19,6 +20,7 @@ func (e *Engine) publish(stepBegan time.Time) {
 		running:    e.scheduler.Running(),
 		waiting:    e.scheduler.Waiting(),
 		usedBlocks: e.blocks.Used(),
+		stats:      e.scheduler.Stats(),
 		stepBegan:  stepBegan,
 	}
 }
@@ -31,6 +33,7 @@ func (e *Engine) snapshot() state {
 	for _, c := range e.inbox {
 		if !c.cancel {
 			s.waiting++
+			s.stats.Waiting[c.job.seq.Class.index()]++
 		}
 	}
 	return s

@@ -5,7 +5,8 @@ import "time"
 // step schedules, computes and delivers one step. When the policy waits for more
 // sequences it does nothing and says for how long.
 func (e *Engine) step() (wait time.Duration) {
-	step := e.scheduler.Schedule(e.config.Now())
+	begun := e.config.Now()
+	step := e.scheduler.Schedule(begun)
 	if len(step.Items) == 0 {
 		return step.Wait
 	}
@@ -15,10 +16,11 @@ func (e *Engine) step() (wait time.Duration) {
 		e.metrics.preemptions.Inc()
 	}
 	for _, q := range step.Admitted {
-		e.jobs[q].record.scheduled(chosen)
+		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
 	}
 	batch := e.chunks(step)
+	composition := compositionOf(step)
 
 	began := e.config.Now()
 	for _, q := range step.Admitted {
@@ -33,7 +35,7 @@ func (e *Engine) step() (wait time.Duration) {
 	} else {
 		e.deliver(step, results, at)
 	}
-	e.metrics.stepTokens.Observe(float64(step.Tokens))
+	e.metrics.step(composition, stepTimes{begun, chosen, began, at, e.config.Now()})
 	e.show(time.Time{})
 	return 0
 }
@@ -76,7 +78,7 @@ func (e *Engine) sampled(j *job, token int, at time.Time) {
 	q := j.seq
 	q.Output = append(q.Output, token)
 	if len(q.Output) == 1 {
-		e.metrics.promptTokens.Add(float64(len(q.Prompt)))
+		e.metrics.prefilled(len(q.Prompt), j.record.snapshot().cachedTokens)
 	} else {
 		e.metrics.itl.Observe(at.Sub(j.last).Seconds())
 	}

@@ -32,7 +32,11 @@ var arrows = map[string][]string{
 	"engine/model":             {"engine/tokenizer"},
 	"engine/tokenizer":         {},
 	"engine/load":              {},
-	"scripts/demogate":         {},
+	"scripts/demogate":         {"scripts/internal/child"},
+	"scripts/enginegate":       {},
+	"scripts/internal/child":   {},
+	"scripts/policies":         {"scripts/internal/child"},
+	"scripts/soak":             {"scripts/internal/child"},
 }
 
 // fenced third-party imports stay in the packages that exist for them.

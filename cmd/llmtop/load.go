@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -41,11 +42,10 @@ Ctrl-C ends it early, with a report.`,
 			if err != nil {
 				return failed(err, "")
 			}
-			if asJSON {
-				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(report), "")
+			if err := printReport(cmd.OutOrStdout(), report, asJSON); err != nil {
+				return failed(err, "")
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), report.String())
-			return failed(err, "")
+			return failed(useless(report), "")
 		},
 	}
 	f := cmd.Flags()
@@ -54,6 +54,8 @@ Ctrl-C ends it early, with a report.`,
 	f.DurationVar(&c.Timeout, "timeout", 2*time.Minute, "longest a request may take")
 	f.IntVar(&c.PromptTokens, "prompt-tokens", 0, "prompt length, about (0: a short question)")
 	f.Float64Var(&c.PromptSpread, "prompt-spread", 0.3, "prompt lengths vary by this part of --prompt-tokens")
+	f.IntVar(&c.SharedPrefixTokens, "shared-prefix-tokens", 0, "prompts begin with the same text of about this length")
+	f.StringSliceVar(&c.Priorities, "priority", nil, "priorities to draw from: integers or classes, comma-separated")
 	f.IntVar(&c.OutputTokens, "output-tokens", 0, "answer length at most (0: until it ends by itself)")
 	f.StringVar(&c.Model, "model", "", "model name (default: the first the engine lists)")
 	f.Int64Var(&c.Seed, "seed", 1, "the same seed gives the same requests at the same times")
@@ -62,4 +64,21 @@ Ctrl-C ends it early, with a report.`,
 	f.BoolVar(&withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")
 	return cmd
+}
+
+func printReport(w io.Writer, r load.Report, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(r)
+	}
+	_, err := fmt.Fprintln(w, r.String())
+	return err
+}
+
+// useless is the error of a run in which no request completed, unless it was ended
+// before any could.
+func useless(r load.Report) error {
+	if r.Completed > 0 || r.Sent == r.Aborted {
+		return nil
+	}
+	return fmt.Errorf("no request completed: of %d, %d were rejected, %d timed out and %d failed", r.Sent, r.Rejected, r.TimedOut, r.Failed)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -99,9 +100,9 @@ func (c *client) send(ctx context.Context, method, path string, body []byte) (*h
 	return c.http.Do(req)
 }
 
-// body is the JSON of one request. Sampling is at 0.8, seeded: the shipped model
+// body is the JSON of one request; an empty priority is left out. Sampling is at 0.8, seeded: the shipped model
 // repeats a few favourite numbers when it is greedy.
-func (c *client) body(prompt string, seed int64) []byte {
+func (c *client) body(prompt, priority string, seed int64) []byte {
 	type message struct {
 		Role    string `json:"role"`
 		Content string `json:"content"`
@@ -111,18 +112,30 @@ func (c *client) body(prompt string, seed int64) []byte {
 		Messages      []message       `json:"messages"`
 		MaxTokens     int             `json:"max_tokens,omitempty"`
 		IgnoreEOS     bool            `json:"ignore_eos,omitempty"`
+		Priority      any             `json:"priority,omitempty"`
 		Temperature   float64         `json:"temperature"`
 		Seed          int64           `json:"seed"`
 		Stream        bool            `json:"stream"`
 		StreamOptions map[string]bool `json:"stream_options"`
 	}{
-		c.model, []message{{"user", prompt}}, c.output, c.force && c.output > 0, 0.8, seed,
+		c.model, []message{{"user", prompt}}, c.output, c.force && c.output > 0, priorityValue(priority), 0.8, seed,
 		true, map[string]bool{"include_usage": true},
 	})
 	if err != nil {
 		panic("marshalling strings and numbers: " + err.Error())
 	}
 	return b
+}
+
+// priorityValue is a priority as JSON has it: a number where it is one, nil where there is none.
+func priorityValue(priority string) any {
+	if priority == "" {
+		return nil
+	}
+	if n, err := strconv.Atoi(priority); err == nil {
+		return n
+	}
+	return priority
 }
 
 // do carries out one request that should have arrived at due.

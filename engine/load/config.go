@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,13 +21,14 @@ type Config struct {
 	Duration time.Duration // how long requests are sent; 0: until the context ends
 	Timeout  time.Duration // of one request, from its intended arrival; 0: two minutes
 
-	PromptTokens       int     // target length of a prompt, approximate; 0: a short question as people ask it
-	PromptSpread       float64 // 0–1: each prompt's target is drawn evenly from PromptTokens·(1±PromptSpread)
-	SharedPrefixTokens int     // prompts begin with the same text of about this length; 0: no two share a long prefix
-	CharsPerToken      float64 // of the model's vocabulary, to reach PromptTokens; 0: 2.73, right for the shipped model. Large vocabularies: about 4
-	OutputTokens       int     // max_tokens of each answer, and the kind of question that fills it; 0: answers end by themselves
-	ForceOutput        bool    // with OutputTokens: also ask for exactly that many (ignore_eos, understood by vLLM and its kin)
-	Seed               int64   // the same seed gives the same arrivals and the same prompts
+	PromptTokens       int      // target length of a prompt, approximate; 0: a short question as people ask it
+	PromptSpread       float64  // 0–1: each prompt's target is drawn evenly from PromptTokens·(1±PromptSpread)
+	SharedPrefixTokens int      // prompts begin with the same text of about this length; 0: no two share a long prefix
+	CharsPerToken      float64  // of the model's vocabulary, to reach PromptTokens; 0: 2.73, right for the shipped model. Large vocabularies: about 4
+	OutputTokens       int      // max_tokens of each answer, and the kind of question that fills it; 0: answers end by themselves
+	ForceOutput        bool     // with OutputTokens: also ask for exactly that many (ignore_eos, understood by vLLM and its kin)
+	Priorities         []string // each request asks for one of them, drawn evenly: an integer (vLLM: the lower, the more urgent) or a class by name; empty: none is asked for
+	Seed               int64    // the same seed gives the same arrivals and the same prompts
 
 	MaxInFlight int // most requests out at once; 0: 1024. An arrival beyond it is not sent and is counted in Client.Capped
 
@@ -57,6 +59,8 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("at most %d requests can be in flight", maxInFlight)
 	case c.CharsPerToken != 0 && !(c.CharsPerToken >= 0.5 && c.CharsPerToken <= 20):
 		return c, fmt.Errorf("%v characters a token is not between 0.5 and 20", c.CharsPerToken)
+	case slices.Contains(c.Priorities, ""):
+		return c, errors.New("a priority is empty")
 	case math.IsNaN(c.PromptSpread) || c.PromptSpread < 0 || c.PromptSpread > 1:
 		return c, fmt.Errorf("prompt spread %v is not between 0 and 1", c.PromptSpread)
 	}

@@ -50,6 +50,7 @@ func TestConfigLimits(t *testing.T) {
 		"spread":         func(c *Config) { c.PromptSpread = 1.1 },
 		"NaN spread":     func(c *Config) { c.PromptSpread = math.NaN() },
 		"chars":          func(c *Config) { c.CharsPerToken = math.NaN() },
+		"no priority":    func(c *Config) { c.Priorities = []string{"0", ""} },
 		"in flight":      func(c *Config) { c.MaxInFlight = -1 },
 		"many in flight": func(c *Config) { c.MaxInFlight = 1 << 20 },
 	} {

@@ -25,6 +25,7 @@ type requestBody struct {
 	Model     string `json:"model"`
 	MaxTokens int    `json:"max_tokens"`
 	IgnoreEOS bool   `json:"ignore_eos"`
+	Priority  any    `json:"priority"`
 	Stream    bool   `json:"stream"`
 	Messages  []struct{ Content string }
 	Options   struct {

@@ -66,7 +66,7 @@ func (g *generator) send(ctx context.Context) {
 			waitUntil(ctx, start.Add(g.cfg.Duration))
 			return
 		}
-		body := g.client.body(prompts.prompt(i), g.cfg.Seed+int64(i))
+		body := g.client.body(prompts.prompt(i), g.priority(i), g.cfg.Seed+int64(i))
 		due := start.Add(after)
 		if !waitUntil(ctx, due) {
 			return
@@ -74,6 +74,17 @@ func (g *generator) send(ctx context.Context) {
 		g.start(ctx, body, due)
 	}
 }
+
+// priority is what the ith request asks for; it depends on the seed and i alone.
+func (g *generator) priority(i uint64) string {
+	n := len(g.cfg.Priorities)
+	if n == 0 {
+		return ""
+	}
+	return g.cfg.Priorities[rand.New(rand.NewPCG(uint64(g.cfg.Seed)^priorityStream, i)).IntN(n)]
+}
+
+const priorityStream = 0x9710_417e
 
 // waitUntil returns false when ctx ended first.
 func waitUntil(ctx context.Context, at time.Time) bool {

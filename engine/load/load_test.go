@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -247,6 +248,41 @@ func TestSeedRepeats(t *testing.T) {
 		}
 		if a[0] == other[0] && a[1] == other[1] {
 			t.Error("two seeds gave the same prompts")
+		}
+	})
+}
+
+// Requests ask for the priorities given, about evenly and each in its own way of
+// writing; by default for none. The same seed asks for the same.
+func TestPriorities(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := func(priorities ...string) (all []any) {
+			f := &fakeServer{answer: threeTokens}
+			c := config(f)
+			c.Priorities = priorities
+			if _, err := Run(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range f.bodies {
+				all = append(all, b.Priority)
+			}
+			return all
+		}
+		counts := map[any]int{}
+		first := asked("background", "-3")
+		for _, p := range first {
+			counts[p]++
+		}
+		if b, n := counts["background"], counts[-3.0]; b < 25 || n < 25 || b+n != len(first) {
+			t.Errorf("of %d requests %v", len(first), counts)
+		}
+		if !slices.Equal(first, asked("background", "-3")) {
+			t.Error("one seed asked for two sequences of priorities")
+		}
+		for _, p := range asked() {
+			if p != nil {
+				t.Fatalf("priority %v without being told", p)
+			}
 		}
 	})
 }

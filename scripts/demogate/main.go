@@ -16,11 +16,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"sort"
 	"strings"
 	"time"
+
+	"llmtop/scripts/internal/child"
 )
 
 // A name counts when it comes within this time of the fault's beginning.
@@ -79,15 +80,12 @@ func main() {
 }
 
 func gate(runs int, faults string, healthy, after time.Duration) (missed int, err error) {
-	dir, err := os.MkdirTemp("", "demogate")
+	llmtop, err := child.Build()
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(dir)
-	exe := filepath.Join(dir, "llmtop")
-	if out, err := exec.Command("go", "build", "-o", exe, "./cmd/llmtop").CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("building llmtop: %w: %s", err, out)
-	}
+	defer llmtop.Remove()
+	exe := llmtop.Path
 	if faults == "all" {
 		faults = "queue-backlog,mix-shift,prefill-interference,kv-preemption-storm,cpu-noisy-neighbour,tokenize-bound"
 	}
