@@ -76,7 +76,7 @@ func (f factory) configs(e *Engine) {
 		"num_gpu_blocks":         text(c.NumBlocks),
 		"num_cpu_blocks":         "0",
 		"kv_cache_size_tokens":   text(e.blocks.Capacity()),
-		"cache_dtype":            "float32",
+		"cache_dtype":            c.KVCacheType,
 		"enable_prefix_caching":  "False",
 		"gpu_memory_utilization": "0",
 	})

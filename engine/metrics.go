@@ -17,7 +17,7 @@ type metrics struct {
 
 	preemptions, promptTokens, generationTokens prometheus.Counter
 	success                                     *prometheus.CounterVec
-	rejected                                    prometheus.Counter
+	rejected, corrupted                         prometheus.Counter
 	http                                        *prometheus.CounterVec
 
 	stepTokens, ttft, itl, tpot            prometheus.Histogram
@@ -36,6 +36,7 @@ func newMetrics(e *Engine) *metrics {
 		generationTokens: f.counter("vllm:generation_tokens_total", "Tokens generated."),
 		success:          f.counters("vllm:request_success_total", "Requests that ended, by reason.", "finished_reason"),
 		rejected:         f.refusals(),
+		corrupted:        f.counter("vllm:corrupted_requests_total", "Requests that ended because their logits had no finite maximum."),
 		stepTokens:       f.histogram("vllm:iteration_tokens_total", "Tokens computed in a step.", stepTokenBuckets),
 		ttft:             f.histogram("vllm:time_to_first_token_seconds", "Arrival until the first token.", firstTokenBuckets),
 		itl:              f.histogram("vllm:inter_token_latency_seconds", "Time between two steps of a request.", tokenBuckets),

@@ -36,8 +36,27 @@ func (p *plan) continueRunning(want func(*Sequence) bool) {
 		n := p.chunk(q)
 		if p.makeRoom(q, q.computed+n) {
 			p.take(q, n)
+			if q.decoding() {
+				p.reserve(q, len(p.running)-i-1)
+			}
 		}
 	}
+}
+
+// reserve makes room for guesses behind the decode just taken, as far as neither
+// the other running sequences nor the length of its own answer speak against it.
+func (p *plan) reserve(q *Sequence, others int) {
+	n := min(p.limits.Drafts, p.budget-others, q.MaxTokens-len(q.Output)-1)
+	if n < 1 {
+		return
+	}
+	grown, ok := p.blocks.Grow(q.blocks, q.Len()+n)
+	if !ok {
+		return
+	}
+	q.blocks = grown
+	p.budget -= n
+	p.step.Items[len(p.step.Items)-1].Drafts = n
 }
 
 // admitWaiting lets sequences begin, in the order of the queue. When the head
@@ -116,7 +135,7 @@ func (p *plan) preempt(q *Sequence) {
 	p.running = p.running[:len(p.running)-1]
 	if q.inStep {
 		i := slices.IndexFunc(p.step.Items, func(i Item) bool { return i.Seq == q })
-		p.budget += p.step.Items[i].Tokens
+		p.budget += p.step.Items[i].Tokens + p.step.Items[i].Drafts
 		p.step.Tokens -= p.step.Items[i].Tokens
 		p.step.Items = slices.Delete(p.step.Items, i, i+1)
 	}

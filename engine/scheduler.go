@@ -11,6 +11,7 @@ type Limits struct {
 	MaxNumSeqs                int // running sequences
 	MaxBatchedTokens          int // tokens a step, at least MaxNumSeqs so that every decode fits
 	LongPrefillTokenThreshold int // most tokens of one prompt a step; 0: no bound of its own
+	Drafts                    int // most guesses after a decode; 0: none
 }
 
 // ErrUnservable is returned for a sequence that could never finish: it is longer

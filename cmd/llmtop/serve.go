@@ -16,6 +16,7 @@ import (
 
 	"llmtop/cmd/llmtop/internal/demo"
 	"llmtop/engine"
+	"llmtop/probes/host"
 )
 
 type serveOptions struct {
@@ -43,6 +44,10 @@ model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
 	f.IntVar(&o.engine.MaxNumSeqs, "max-num-seqs", 0, "most sequences in a batch (0: default)")
 	f.IntVar(&o.engine.MaxBatchedTokens, "max-num-batched-tokens", 0, "most tokens in a step (0: default)")
 	f.IntVar(&o.engine.NumBlocks, "num-blocks", 0, "KV cache blocks (0: default)")
+	f.StringVar(&o.engine.KVCacheType, "kv-cache-dtype", "f32", "keep keys and values as `type` f32 or int8: more blocks in the same memory")
+	f.StringVar(&o.engine.Speculative, "speculative", "", "guess tokens by `method` ngram or draft: other speed, same answers (default: no guesses)")
+	f.StringVar(&o.engine.DraftModelPath, "draft-model", "", "GGUF `file` of the draft model; "+engine.RandomDraft+": one that guesses wrong (default: the built-in one)")
+	f.IntVar(&o.engine.NumSpeculativeTokens, "num-speculative-tokens", 0, "guesses for a sequence in a step (0: default)")
 	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
 	f.BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")
@@ -57,10 +62,12 @@ func runServe(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return failed(err, "")
 	}
+	keepWithin(e.Budget().Limit)
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
 	}
+	writeBudget(cmd.OutOrStdout(), e.Budget())
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
 	return serveUntil(ctx, e, listener)
 }
@@ -100,6 +107,7 @@ func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener) er
 func (o *serveOptions) configure(end func()) {
 	o.engine.APIKey = apiKey()
 	o.engine.ModelPath = o.modelPath
+	o.engine.MemoryBytes = host.MemoryLimit("/")
 	if o.modelPath != "" {
 		o.engine.ModelName = strings.TrimSuffix(filepath.Base(o.modelPath), ".gguf")
 	}
