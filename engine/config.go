@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
+
+	"llmtop/engine/model"
 )
 
 // Config says what to serve and how. The zero value serves the embedded model.
@@ -17,6 +20,12 @@ type Config struct {
 	Runner    Runner
 	Tokenizer Tokenizer
 	Threads   int // of the forward pass; 0: GOMAXPROCS
+
+	// Speculative is how tokens are guessed in advance: SpeculateNgram,
+	// SpeculateDraft, or empty: not at all. It changes the speed, never the answers.
+	Speculative          string
+	DraftModelPath       string // a GGUF file; empty: the embedded draft model; RandomDraft: one that guesses wrong
+	NumSpeculativeTokens int    // guesses for a sequence in a step; 0: 4
 
 	// WrapTokenizer puts something between the engine and its tokenizer; nil: nothing.
 	WrapTokenizer func(Tokenizer) Tokenizer
@@ -42,6 +51,9 @@ type Config struct {
 	MinShare  float64
 	Policy    Policy        // empty: Continuous
 	BatchWait time.Duration // of the policies that wait; 0: 50 ms for Dynamic, 2 s for Static
+
+	KVCacheType string // how keys and values are kept: float32 (empty, too) or int8
+	MemoryBytes int64  // of the machine: the engine plans for 85 % of it and does not start beyond; 0: unknown
 
 	// MaxQueue is how many requests may wait for their first step; one more is
 	// answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
@@ -75,6 +87,7 @@ const (
 	maxBlockSize     = 1 << 12
 	maxBlocks        = 1 << 24
 	maxKVBytes       = 64 << 30
+	maxDrafts        = 64
 )
 
 // withDefaults fills in what is zero and refuses what is senseless.
@@ -88,6 +101,10 @@ func (c Config) withDefaults() (Config, error) {
 	c.MaxBatchedTokens = cmp.Or(c.MaxBatchedTokens, 256)
 	c.BlockSize = cmp.Or(c.BlockSize, 16)
 	c.NumBlocks = cmp.Or(c.NumBlocks, 512)
+	c.NumSpeculativeTokens = cmp.Or(c.NumSpeculativeTokens, 4)
+	if t, err := model.ParseKVType(cmp.Or(c.KVCacheType, model.KVFloat32.String())); err == nil {
+		c.KVCacheType = t.String() // one name for each
+	}
 	c.MaxQueue = cmp.Or(c.MaxQueue, 3*c.MaxNumSeqs)
 	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
 	c.KVHeadroom = cmp.Or(c.KVHeadroom, 0.15)
@@ -110,6 +127,7 @@ func (c Config) check() error {
 	}{
 		{"threads", c.Threads, maxThreads}, {"tokenizer_threads", c.TokenizerThreads, maxThreads}, {"max_num_seqs", c.MaxNumSeqs, maxSeqs},
 		{"max_num_batched_tokens", c.MaxBatchedTokens, maxBatchedTokens},
+		{"num_speculative_tokens", c.NumSpeculativeTokens, maxDrafts},
 		{"block_size", c.BlockSize, maxBlockSize}, {"num_blocks", c.NumBlocks, maxBlocks},
 	} {
 		if v.value < 1 {
@@ -128,7 +146,19 @@ func (c Config) check() error {
 	if c.MaxBodyBytes < 1 {
 		return fmt.Errorf("the body limit is %d bytes, must be at least 1", c.MaxBodyBytes)
 	}
-	return nil
+	if !slices.Contains([]string{"", SpeculateNgram, SpeculateDraft}, c.Speculative) {
+		return fmt.Errorf("speculative decoding by %q is not supported; there are %s and %s", c.Speculative, SpeculateNgram, SpeculateDraft)
+	}
+	_, err := model.ParseKVType(c.KVCacheType)
+	return err
+}
+
+// drafts is the most guesses after a decode.
+func (c Config) drafts() int {
+	if c.Speculative == "" {
+		return 0
+	}
+	return c.NumSpeculativeTokens
 }
 
 func (c Config) limits() Limits {
@@ -140,6 +170,7 @@ func (c Config) limits() Limits {
 		MinShare:                  orNone(c.MinShare),
 		Policy:                    c.Policy,
 		BatchWait:                 c.BatchWait,
+		Drafts:                    c.drafts(),
 	}
 }
 

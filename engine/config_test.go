@@ -19,6 +19,12 @@ func TestDefaults(t *testing.T) {
 	if c.ModelName != "oncall" || c.MaxNumSeqs != 16 || c.MaxBatchedTokens != 256 || c.BlockSize != 16 || c.NumBlocks != 512 || c.MaxQueue != 48 || c.Now == nil {
 		t.Errorf("%+v", c)
 	}
+	if c, err = (Config{KVCacheType: "f32", NumSpeculativeTokens: 2}).withDefaults(); err != nil || c.KVCacheType != "float32" || c.drafts() != 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if c, err = (Config{KVCacheType: "int8", Speculative: SpeculateNgram}).withDefaults(); err != nil || c.KVCacheType != "int8" || c.drafts() != 4 || c.limits().Drafts != 4 {
+		t.Errorf("%+v, %v", c, err)
+	}
 	if c, err = (Config{MaxNumSeqs: 5, MaxQueue: Unlimited}).withDefaults(); err != nil || c.MaxQueue != Unlimited {
 		t.Errorf("%+v, %v", c, err)
 	}

@@ -5,7 +5,7 @@
 // one loop (Engine.Run) owns the Scheduler, the BlockManager and the Runner and
 // computes, step after step, the next tokens of all running sequences in one
 // batch (continuous batching, chunked prefill, paged KV cache, preemption by
-// recomputation); per request a goroutine turns tokens into text and the handler
+// recomputation, speculative decoding); per request a goroutine turns tokens into text and the handler
 // writes it. Nothing that a client does can hold up the loop.
 //
 // The engine tells of itself over HTTP alone: /metrics under vLLM's names, so
@@ -17,5 +17,5 @@
 // Llama 3's, the built-in model's), found by the literals of the template in its file.
 //
 // The forward pass is package model's, the vocabulary is package tokenizer's; the
-// seams are the interfaces Runner and Tokenizer.
+// seams are the interfaces Runner, Proposer and Tokenizer.
 package engine

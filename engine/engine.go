@@ -22,6 +22,8 @@ type Engine struct {
 	queue     admission
 	started   time.Time
 
+	speculation *speculation // nil: none
+
 	// Owned by the loop.
 	scheduler *Scheduler
 	blocks    *BlockManager
@@ -77,6 +79,9 @@ func New(c Config) (*Engine, error) {
 		wake:      make(chan struct{}, 1),
 	}
 	e.metrics = newMetrics(e)
+	if err := e.speculate(); err != nil {
+		return nil, err
+	}
 	return e, nil
 }
 

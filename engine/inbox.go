@@ -53,6 +53,7 @@ func (e *Engine) drop(j *job, last event) {
 		return
 	}
 	delete(e.jobs, j.seq)
+	e.speculation.ended(j.seq)
 	e.scheduler.Finish(j.seq)
 	j.events.put(last)
 	j.events.close()

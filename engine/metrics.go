@@ -30,7 +30,7 @@ func newMetrics(e *Engine) *metrics {
 		httpMetrics:    newHTTPMetrics(factory{reg}),
 	}
 	f.absent()
-	f.memory(e.runner)
+	f.memory(e.Budget())
 	ours.MustRegister(newStateCollector(e))
 	factory{reg}.configs(e)
 	return m

@@ -15,7 +15,7 @@ func (f factory) configs(e *Engine) {
 		"num_gpu_blocks":           text(c.NumBlocks),
 		"num_cpu_blocks":           "0",
 		"kv_cache_size_tokens":     text(e.blocks.Capacity()),
-		"cache_dtype":              "float32",
+		"cache_dtype":              c.KVCacheType,
 		"enable_prefix_caching":    pythonBool(!c.NoPrefixCaching),
 		"prefix_caching_hash_algo": "None",
 		"kv_offloading_backend":    "None",
@@ -48,21 +48,17 @@ func (f factory) absent() {
 	sleep.WithLabelValues("discard_all")
 }
 
-// memoryTeller is a Runner that knows what it holds, in bytes by part: weights,
-// kv_cache, activations, buffer.
-type memoryTeller interface{ Memory() map[string]int64 }
-
-// memory tells what the runner holds.
-func (f factory) memory(r Runner) {
-	teller, ok := r.(memoryTeller)
-	if !ok {
+// memory tells what the engine plans to hold; nothing of a runner that does not plan.
+func (f factory) memory(b Budget) {
+	if b.Total == 0 {
 		return
 	}
-	budget := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "llmtop:memory_budget_bytes", Help: "Memory that the engine takes, by part."}, []string{"part"})
+	budget := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "llmtop:memory_budget_bytes", Help: "Memory that the engine plans to take, by part."}, []string{"part"})
 	f.MustRegister(budget)
-	for part, bytes := range teller.Memory() {
-		budget.WithLabelValues(part).Set(float64(bytes))
-	}
+	budget.WithLabelValues("weights").Set(float64(b.Weights))
+	budget.WithLabelValues("kv_cache").Set(float64(b.KVCache))
+	budget.WithLabelValues("activations").Set(float64(b.Activations))
+	budget.WithLabelValues("buffer").Set(float64(b.Buffer))
 }
 
 func (f factory) info(name, help string, labels prometheus.Labels) {

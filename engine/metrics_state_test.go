@@ -7,8 +7,6 @@ import (
 	"time"
 
 	dto "github.com/prometheus/client_model/go"
-
-	"llmtop/engine/model"
 )
 
 // reading is the value of a series of a page, or the count and sum of a histogram's.
@@ -131,9 +129,11 @@ func TestUnlimitedQueueMetric(t *testing.T) {
 func TestMemoryBudget(t *testing.T) {
 	e := startOncall(t, Config{NumBlocks: 32, BlockSize: 8})
 	defer e.stop()
-	want := float64(model.KVBytes(e.Engine.runner.(*cpuRunner).model.Config(), 32*8))
-	if got := readings(scrape(t, e), "llmtop:memory_budget_bytes")["kv_cache"].value; got != want || got == 0 {
-		t.Errorf("kv_cache takes %g bytes, want %g", got, want)
+	b := e.Budget()
+	for part, want := range map[string]int64{"weights": b.Weights, "kv_cache": b.KVCache, "activations": b.Activations, "buffer": b.Buffer} {
+		if got := readings(scrape(t, e), "llmtop:memory_budget_bytes")[part].value; got != float64(want) || got == 0 {
+			t.Errorf("%s takes %g bytes, want %d", part, got, want)
+		}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		fake := startFake(t, nil)

@@ -32,4 +32,14 @@ type Result struct {
 	// well, from the first one on, and the token after them, so 1…Drafts+1 of them.
 	// None without a Sampler.
 	Tokens []int
+	// Err says why there is no token after Tokens. It concerns this sequence alone, which ends with it.
+	Err error
+}
+
+// held is how many guesses were what the Sampler picked.
+func (r Result) held() int {
+	if r.Err != nil {
+		return len(r.Tokens)
+	}
+	return max(0, len(r.Tokens)-1)
 }

@@ -10,6 +10,8 @@ import (
 type cpuRunner struct {
 	model  *model.Model
 	pool   *model.KVPool
+	draft  *draftProposer // nil: none
+	budget Budget
 	chunks []model.Chunk // scratch
 	out    []Result      // scratch
 	tokens []int         // scratch: what the results refer to
@@ -29,11 +31,39 @@ func newCPURunner(c Config) (Runner, words, error) {
 	if err != nil {
 		return nil, words{}, fmt.Errorf("loading the weights: %w", err)
 	}
-	if need := model.KVBytes(m.Config(), c.NumBlocks*c.BlockSize); need > maxKVBytes {
-		m.Close()
-		return nil, words{}, fmt.Errorf("num_blocks is %d: the KV cache would take %d bytes, more than %d", c.NumBlocks, need, int64(maxKVBytes))
+	r := &cpuRunner{model: m}
+	if err := r.prepare(c, file); err != nil {
+		r.Close()
+		return nil, words{}, err
 	}
-	return &cpuRunner{model: m, pool: model.NewKVPool(m.Config(), c.NumBlocks, c.BlockSize)}, w, nil
+	return r, w, nil
+}
+
+// prepare makes what a step needs beside the model, as far as the memory allows.
+func (r *cpuRunner) prepare(c Config, file *model.File) error {
+	kv, err := model.ParseKVType(c.KVCacheType)
+	if err != nil {
+		return err
+	}
+	models := []usedModel{{r.model, c.MaxBatchedTokens}}
+	var draft *model.Model
+	if c.Speculative == SpeculateDraft {
+		if draft, err = openDraft(c, file); err != nil {
+			return fmt.Errorf("loading the draft model: %w", err)
+		}
+		models = append(models, usedModel{draft, c.MaxBatchedTokens + c.MaxNumSeqs})
+	}
+	if r.budget, err = newBudget(c, kv, models...); err != nil {
+		if draft != nil {
+			draft.Close()
+		}
+		return err
+	}
+	r.pool = model.NewKVPool(r.model.Config(), c.NumBlocks, c.BlockSize, kv)
+	if draft != nil {
+		r.draft = newDraftProposer(draft, c, kv)
+	}
+	return nil
 }
 
 func openModel(path string) (*model.File, error) {
@@ -49,33 +79,54 @@ func (r *cpuRunner) Shape() Shape {
 	return Shape{Context: c.Context, Vocab: c.Vocab}
 }
 
-// Run computes the chunks in one pass and samples where a token is wanted.
+// Run computes the chunks in one pass and samples where tokens are wanted.
 func (r *cpuRunner) Run(batch []Chunk) ([]Result, error) {
 	r.chunks, r.tokens, r.out = r.chunks[:0], r.tokens[:0], r.out[:0]
 	for _, c := range batch {
-		r.chunks = append(r.chunks, model.Chunk{Tokens: c.Tokens, Start: c.Start, Blocks: c.Blocks, Logits: c.Sampler != nil})
+		r.chunks = append(r.chunks, model.Chunk{Tokens: c.Tokens, Start: c.Start, Blocks: c.Blocks, Logits: c.wanted()})
 	}
 	logits, err := r.model.Forward(r.pool, r.chunks)
 	if err != nil {
 		return nil, fmt.Errorf("computing a step: %w", err)
 	}
-	for i, c := range batch {
-		from := len(r.tokens)
-		if c.Sampler != nil {
-			r.tokens = append(r.tokens, c.Sampler.Sample(logits[i]))
-		}
-		r.out = append(r.out, Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)]})
+	for _, c := range batch {
+		r.out = append(r.out, r.verify(c, logits[:c.wanted()]))
+		logits = logits[c.wanted():]
 	}
 	return r.out, nil
+}
+
+// wanted is how many of a chunk's last tokens need logits: the last that is sure,
+// and the guesses after it.
+func (c Chunk) wanted() int {
+	if c.Sampler == nil {
+		return 0
+	}
+	return 1 + c.Drafts
+}
+
+// verify picks a token after the last sure one, and after each guess as long as
+// the guess is what was picked. The Sampler draws once for each token, as it would
+// without guesses, so that they do not show in what it picks.
+func (r *cpuRunner) verify(c Chunk, logits [][]float32) Result {
+	from, guesses := len(r.tokens), c.Tokens[len(c.Tokens)-c.Drafts:]
+	for n, l := range logits {
+		if !hasMaximum(l) {
+			return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)], Err: errLogits}
+		}
+		r.tokens = append(r.tokens, c.Sampler.Sample(l))
+		if n == len(guesses) || r.tokens[len(r.tokens)-1] != guesses[n] {
+			break
+		}
+	}
+	return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)]}
 }
 
 // Close ends the threads of the forward pass.
 func (r *cpuRunner) Close() error {
 	r.model.Close()
+	if r.draft != nil {
+		r.draft.model.Close()
+	}
 	return nil
-}
-
-// Memory tells what the KV cache takes.
-func (r *cpuRunner) Memory() map[string]int64 {
-	return map[string]int64{"kv_cache": model.KVBytes(r.model.Config(), r.pool.Blocks()*r.pool.BlockSize())}
 }

@@ -81,7 +81,7 @@ func (s *Sampler) draw(at float64, fallback int) int {
 func argmax(logits []float32) int {
 	best := 0
 	for i, l := range logits {
-		if l > logits[best] {
+		if l == l && !(l <= logits[best]) { // a number beats NaN
 			best = i
 		}
 	}

@@ -18,6 +18,7 @@ func TestGreedy(t *testing.T) {
 		{[]float32{-5, -1, -1}, 1},
 		{[]float32{nan, nan}, 0},
 		{[]float32{1, nan, 2}, 2},
+		{[]float32{nan, -3, nan, -4}, 1},
 	} {
 		if got := NewSampler(0, 1, 0).Sample(c.logits); got != c.want {
 			t.Errorf("%v: %d, want %d", c.logits, got, c.want)

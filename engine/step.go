@@ -19,7 +19,6 @@ func (e *Engine) step() (wait time.Duration) {
 		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
 	}
-	batch := e.chunks(step)
 	composition := compositionOf(step)
 
 	began := e.config.Now()
@@ -27,7 +26,7 @@ func (e *Engine) step() (wait time.Duration) {
 		e.jobs[q].record.finished(StageBatch, began)
 	}
 	e.show(began)
-	results, err := e.runner.Run(batch)
+	results, err := e.compute(step)
 	at := e.config.Now()
 
 	if err != nil {
@@ -46,13 +45,19 @@ func (e *Engine) show(stepBegan time.Time) {
 	e.mu.Unlock()
 }
 
-// chunks is a step in the runner's terms; it is valid until the next call.
-func (e *Engine) chunks(step Step) []Chunk {
+// chunks is a step in the runner's terms, with guesses for its items when there
+// are any; it is valid until the next call.
+func (e *Engine) chunks(step Step, guesses [][]int) []Chunk {
 	e.scratch, e.batch = e.scratch[:0], e.batch[:0]
-	for _, i := range step.Items {
+	for n, i := range step.Items {
+		c := Chunk{Start: i.Start, Blocks: i.Seq.Blocks()}
 		from := len(e.scratch)
 		e.scratch = i.Seq.tokens(e.scratch, i.Start, i.Start+i.Tokens)
-		c := Chunk{Tokens: e.scratch[from:len(e.scratch):len(e.scratch)], Start: i.Start, Blocks: i.Seq.Blocks()}
+		if guesses != nil {
+			c.Drafts = len(guesses[n])
+			e.scratch = append(e.scratch, guesses[n]...)
+		}
+		c.Tokens = e.scratch[from:len(e.scratch):len(e.scratch)]
 		if i.Samples() {
 			c.Sampler = i.Seq.Sampler
 		}
@@ -63,13 +68,32 @@ func (e *Engine) chunks(step Step) []Chunk {
 
 func (e *Engine) deliver(step Step, results []Result, at time.Time) {
 	for n, i := range step.Items {
-		tokens := results[n].Tokens
-		e.scheduler.Computed(i, max(0, len(tokens)-1))
-		for _, t := range tokens {
+		r, j := results[n], e.jobs[i.Seq]
+		held := r.held()
+		e.speculation.counted(e.batch[n], held)
+		if r.Err == nil { // what was computed otherwise is not to be found again
+			e.scheduler.Computed(i, held)
+		}
+		if len(r.Tokens) > 0 && len(i.Seq.Output) > 0 { // once a step, as vLLM does, however many tokens
+			e.metrics.itl.Observe(at.Sub(j.last).Seconds())
+		}
+		for _, t := range r.Tokens {
 			if !i.Seq.Finished() {
-				e.sampled(e.jobs[i.Seq], t, at)
+				e.sampled(j, t, at)
 			}
 		}
+		if r.Err != nil {
+			e.corrupted(j, at)
+		}
+	}
+}
+
+// corrupted ends a sequence alone in its step whose next token cannot be told.
+func (e *Engine) corrupted(j *job, at time.Time) {
+	if !j.seq.Finished() {
+		e.metrics.corrupted.Inc()
+		e.scheduler.Discard(j.seq) // what its blocks hold may have been broken before it showed
+		e.drop(j, event{token: -1, at: at, finish: FinishError})
 	}
 }
 
@@ -79,8 +103,6 @@ func (e *Engine) sampled(j *job, token int, at time.Time) {
 	q.Output = append(q.Output, token)
 	if len(q.Output) == 1 {
 		e.metrics.prefilled(len(q.Prompt), j.record.snapshot().cachedTokens)
-	} else {
-		e.metrics.itl.Observe(at.Sub(j.last).Seconds())
 	}
 	e.metrics.generationTokens.Inc()
 	j.last = at

@@ -16,6 +16,7 @@ import (
 
 	"llmtop/cmd/llmtop/internal/demo"
 	"llmtop/engine"
+	"llmtop/probes/host"
 )
 
 type serveOptions struct {
@@ -42,6 +43,10 @@ model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
 	o.scheduler.add(cmd, &o.engine)
+	f.StringVar(&o.engine.KVCacheType, "kv-cache-dtype", "f32", "keep keys and values as `type` f32 or int8: more blocks in the same memory")
+	f.StringVar(&o.engine.Speculative, "speculative", "", "guess tokens by `method` ngram or draft: other speed, same answers (default: no guesses)")
+	f.StringVar(&o.engine.DraftModelPath, "draft-model", "", "GGUF `file` of the draft model; "+engine.RandomDraft+": one that guesses wrong (default: the built-in one)")
+	f.IntVar(&o.engine.NumSpeculativeTokens, "num-speculative-tokens", 0, "guesses for a sequence in a step (0: default)")
 	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
 	f.IntVar(&o.engine.TokenizerThreads, "tokenizer-threads", 0, "most texts tokenized at once (0: all cores)")
 	f.StringVar(&o.engine.TokenizerCache, "tokenizer-cache", engine.On, "`on`, or off: read the vocabulary from the file for every request")
@@ -62,10 +67,12 @@ func runServe(cmd *cobra.Command, o serveOptions) error {
 	for _, w := range e.Warnings() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", w)
 	}
+	keepWithin(e.Budget().Limit)
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
 	}
+	writeBudget(cmd.OutOrStdout(), e.Budget())
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
 	return serveUntil(ctx, e, listener)
 }
@@ -106,6 +113,7 @@ func (o *serveOptions) configure(end func()) {
 	o.engine.APIKey = apiKey()
 	o.scheduler.configure(&o.engine)
 	o.engine.ModelPath = o.modelPath
+	o.engine.MemoryBytes = host.MemoryLimit("/")
 	if o.modelPath != "" {
 		o.engine.ModelName = strings.TrimSuffix(filepath.Base(o.modelPath), ".gguf")
 	}

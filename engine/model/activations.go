@@ -95,9 +95,11 @@ func (g *block4) setToken(t int, b *block1) {
 	g.offset[t%group], g.scale[t%group] = b.offset, b.scale
 }
 
-// set quantises 32 numbers.
+// set quantises 32 numbers. The scale of what is not finite is NaN, so that a fault
+// shows in the products.
 func (b *block1) set(x *[blockLen]float32) {
 	var most float32
+	finite := true
 	for _, v := range x {
 		if v < 0 {
 			v = -v
@@ -105,9 +107,15 @@ func (b *block1) set(x *[blockLen]float32) {
 		if v > most {
 			most = v
 		}
+		if !(v <= math.MaxFloat32) { // NaN, too
+			finite = false
+		}
 	}
-	if most == 0 {
+	if most == 0 || !finite {
 		*b = block1{}
+		if !finite {
+			b.scale = float32(math.NaN())
+		}
 		return
 	}
 	inverse := maxActivation / most

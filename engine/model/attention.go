@@ -27,13 +27,13 @@ func attendHead(pool *KVPool, layer, head int, r row, q, out []float32, scores [
 		for p, i := 0, 0; p < n; p, i = p+pool.blockSize, i+1 {
 			s := scores[p : p+pool.blockSize]
 			clear(s)
-			addRows(q[g:g+d], pool.keys(layer, r.blocks[i], head), s)
+			pool.addScores(layer, r.blocks[i], head, q[g:g+d], s)
 		}
 		softmax(scores[:n])
 		o := out[g : g+d]
 		clear(o)
 		for p, i := 0, 0; p < n; p, i = p+pool.blockSize, i+1 {
-			addRows(scores[p:min(p+pool.blockSize, n)], pool.values(layer, r.blocks[i], head), o)
+			pool.addValues(layer, r.blocks[i], head, scores[p:min(p+pool.blockSize, n)], o)
 		}
 	}
 }
@@ -41,27 +41,27 @@ func attendHead(pool *KVPool, layer, head int, r row, q, out []float32, scores [
 // addRows adds the rows of a matrix, each times its weight, to out, in the order of
 // rows. A row is as long as out. Eight sums at a time stay in registers, enough to
 // hide the latency of an addition.
-func addRows(weights, rows, out []float32) {
+func addRows[T float32 | int8](weights []float32, rows []T, out []float32) {
 	n, j := len(out), 0
 	for ; j+8 <= n; j += 8 {
 		o := (*[8]float32)(out[j:])
 		a, b, c, d, e, f, g, h := o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7]
 		for i, w := range weights {
-			v := (*[8]float32)(rows[i*n+j:])
-			a += w * v[0]
-			b += w * v[1]
-			c += w * v[2]
-			d += w * v[3]
-			e += w * v[4]
-			f += w * v[5]
-			g += w * v[6]
-			h += w * v[7]
+			v := (*[8]T)(rows[i*n+j:])
+			a += w * float32(v[0])
+			b += w * float32(v[1])
+			c += w * float32(v[2])
+			d += w * float32(v[3])
+			e += w * float32(v[4])
+			f += w * float32(v[5])
+			g += w * float32(v[6])
+			h += w * float32(v[7])
 		}
 		*o = [8]float32{a, b, c, d, e, f, g, h}
 	}
 	for ; j < n; j++ {
 		for i, w := range weights {
-			out[j] += w * rows[i*n+j]
+			out[j] += w * float32(rows[i*n+j])
 		}
 	}
 }

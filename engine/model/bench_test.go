@@ -40,10 +40,10 @@ func BenchmarkDecode(b *testing.B) {
 		for _, n := range []int{1, 2, 8, 16} {
 			b.Run(fmt.Sprintf("threads=%d/batch=%d", threads, n), func(b *testing.B) {
 				m := shipped(b, threads)
-				pool := NewKVPool(m.Config(), 16*n, 16)
+				pool := NewKVPool(m.Config(), 16*n, 16, KVFloat32)
 				batch := make([]Chunk, n)
 				for i := range batch {
-					batch[i] = Chunk{Tokens: []int{300 + i}, Start: 255, Blocks: sequence(16*i, 16), Logits: true}
+					batch[i] = Chunk{Tokens: []int{300 + i}, Start: 255, Blocks: sequence(16*i, 16), Logits: 1}
 				}
 				c := startClock()
 				for b.Loop() {
@@ -62,8 +62,8 @@ func BenchmarkPrefill(b *testing.B) {
 	for _, threads := range []int{1, 2} {
 		b.Run(fmt.Sprintf("threads=%d", threads), func(b *testing.B) {
 			m := shipped(b, threads)
-			pool := NewKVPool(m.Config(), 16, 16)
-			batch := []Chunk{{Tokens: sequence(300, 256), Blocks: sequence(0, 16), Logits: true}}
+			pool := NewKVPool(m.Config(), 16, 16, KVFloat32)
+			batch := []Chunk{{Tokens: sequence(300, 256), Blocks: sequence(0, 16), Logits: 1}}
 			c := startClock()
 			for b.Loop() {
 				if _, err := m.Forward(pool, batch); err != nil {

@@ -8,7 +8,7 @@ type Chunk struct {
 	Tokens []int
 	Start  int   // position of Tokens[0] in its sequence; those before are in the KV cache
 	Blocks []int // KV blocks of positions 0 to Start+len(Tokens)-1, in order
-	Logits bool  // whether the logits after the last token are wanted
+	Logits int   // how many of the last tokens' logits are wanted; 0: none
 }
 
 // row is one token of the step.
@@ -25,6 +25,9 @@ func (c *Chunk) check(m *Config, pool *KVPool) error {
 	}
 	if c.Start < 0 || c.Start > m.Context-len(c.Tokens) {
 		return fmt.Errorf("positions %d to %d are outside the context of %d", c.Start, c.Start+len(c.Tokens)-1, m.Context)
+	}
+	if c.Logits < 0 || c.Logits > len(c.Tokens) {
+		return fmt.Errorf("the logits after %d of %d tokens are wanted", c.Logits, len(c.Tokens))
 	}
 	end := c.Start + len(c.Tokens)
 	need := (end + pool.blockSize - 1) / pool.blockSize

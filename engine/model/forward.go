@@ -15,6 +15,7 @@ type scratch struct {
 	up       []float32
 	added    []float32 // what a block adds to x
 	logits   []float32
+	wanted   [][]float32 // the rows of logits
 	normed   activations
 	attended activations
 	gate     activations
@@ -23,10 +24,11 @@ type scratch struct {
 
 // Forward computes one step for a batch of chunks of different sequences in a single
 // pass: the weights are read once. It writes the keys and values of the chunks'
-// tokens into the pool. The answer has one entry a chunk: the logits after its last
-// token if wanted, else nil; they are valid until the next Forward. On an error
-// nothing has been computed. A token's logits are the same bits whatever else is in
-// the batch, however its sequence was cut into chunks and wherever its blocks lie.
+// tokens into the pool. The answer is the logits that are wanted, a row of Vocab
+// numbers for each token: those of the first chunk in the order of its tokens, then
+// those of the next. They are valid until the next Forward. On an error nothing has
+// been computed. A token's logits are the same bits whatever else is in the batch,
+// however its sequence was cut into chunks and wherever its blocks lie.
 func (m *Model) Forward(pool *KVPool, batch []Chunk) ([][]float32, error) {
 	if err := pool.fits(m.config); err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func (m *Model) Forward(pool *KVPool, batch []Chunk) ([][]float32, error) {
 	for i := range m.layers {
 		m.block(pool, i)
 	}
-	return m.finish(batch), nil
+	return m.finish(), nil
 }
 
 // start lays out the rows of the step, their embeddings and their angles.
@@ -49,7 +51,7 @@ func (m *Model) start(batch []Chunk, blockSize int) {
 	m.longest = 1
 	for _, c := range batch {
 		for i, t := range c.Tokens {
-			m.rows = append(m.rows, row{t, c.Start + i, c.Blocks, c.Logits && i == len(c.Tokens)-1})
+			m.rows = append(m.rows, row{t, c.Start + i, c.Blocks, i >= len(c.Tokens)-c.Logits})
 		}
 		m.longest = max(m.longest, c.Start+len(c.Tokens))
 	}
@@ -134,21 +136,16 @@ func (m *Model) keepWanted() {
 	m.resize(n)
 }
 
-// finish computes the logits that are wanted, one row each.
-func (m *Model) finish(batch []Chunk) [][]float32 {
-	c := &m.config
-	m.logits = grow(m.logits, len(m.rows)*c.Vocab)
+// finish computes the logits of the rows that are left, one row each.
+func (m *Model) finish() [][]float32 {
+	vocab, n := m.config.Vocab, len(m.rows)
+	m.logits, m.wanted = grow(m.logits, n*vocab), grow(m.wanted, n)
 	m.normRows(m.lastNorm)
 	m.project(&m.normed, target{m.output, m.logits})
-	out := make([][]float32, len(batch))
-	n := 0
-	for i, b := range batch {
-		if b.Logits {
-			out[i] = m.logits[n*c.Vocab : (n+1)*c.Vocab : (n+1)*c.Vocab]
-			n++
-		}
+	for i := range m.wanted {
+		m.wanted[i] = m.logits[i*vocab : (i+1)*vocab : (i+1)*vocab]
 	}
-	return out
+	return m.wanted
 }
 
 // target is a matrix and where its products go, [row][matrix row].

@@ -12,8 +12,8 @@ import (
 
 func TestForwardRefuses(t *testing.T) {
 	m := load(t, tinyFile(tensorQ8_0, 1), 1)
-	pool := NewKVPool(m.Config(), 4, 16)
-	good := Chunk{Tokens: []int{1, 2}, Blocks: []int{0}, Logits: true}
+	pool := NewKVPool(m.Config(), 4, 16, KVFloat32)
+	good := Chunk{Tokens: []int{1, 2}, Blocks: []int{0}, Logits: 1}
 	for _, c := range []struct {
 		name string
 		pool *KVPool
@@ -29,47 +29,47 @@ func TestForwardRefuses(t *testing.T) {
 		{"blocks too few", pool, Chunk{Tokens: []int{1}, Start: 16, Blocks: []int{0}}, "1 blocks of 16 do not hold 17"},
 		{"block outside the pool", pool, Chunk{Tokens: []int{1}, Blocks: []int{4}}, "block 4 is not in the pool"},
 		{"block negative", pool, Chunk{Tokens: []int{1}, Start: 20, Blocks: []int{-1, 0}}, "block -1"},
+		{"more logits than tokens", pool, Chunk{Tokens: []int{1}, Blocks: []int{0}, Logits: 2}, "after 2 of 1 tokens"},
+		{"logits negative", pool, Chunk{Tokens: []int{1}, Blocks: []int{0}, Logits: -1}, "after -1 of 1 tokens"},
 		{"token too large", pool, Chunk{Tokens: []int{40}, Blocks: []int{0}}, "token 40"},
 		{"token negative", pool, Chunk{Tokens: []int{-1}, Blocks: []int{0}}, "token -1"},
 		{"no pool", nil, good, "KV pool"},
-		{"empty pool", NewKVPool(m.Config(), 0, 16), good, "no blocks"},
-		{"negative pool", NewKVPool(m.Config(), -3, -16), good, "no blocks"},
-		{"pool of another model", NewKVPool(Config{Layers: 2, KVHeads: 2, HeadDim: 32}, 4, 16), good, "another shape"},
+		{"empty pool", NewKVPool(m.Config(), 0, 16, KVFloat32), good, "no blocks"},
+		{"negative pool", NewKVPool(m.Config(), -3, -16, KVFloat32), good, "no blocks"},
+		{"pool of another model", NewKVPool(Config{Layers: 2, KVHeads: 2, HeadDim: 32}, 4, 16, KVFloat32), good, "another shape"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := m.Forward(c.pool, []Chunk{good, c.bad})
 			refused(t, err, c.want)
 		})
 	}
-	for _, layer := range append(slices.Clone(pool.k), pool.v...) {
-		for _, x := range layer {
-			if x != 0 {
-				t.Fatal("a refused step has written into the pool")
-			}
+	for _, layer := range pool.layers {
+		if slices.Max(layer.k) != 0 || slices.Min(layer.k) != 0 || slices.Max(layer.v) != 0 || slices.Min(layer.v) != 0 {
+			t.Fatal("a refused step has written into the pool")
 		}
 	}
 }
 
 func TestForwardEmpty(t *testing.T) {
 	m := load(t, tinyFile(tensorF32, 1), 1)
-	pool := NewKVPool(m.Config(), 4, 16)
+	pool := NewKVPool(m.Config(), 4, 16, KVFloat32)
 	if out, err := m.Forward(pool, nil); len(out) != 0 || err != nil {
 		t.Errorf("no chunks: %v, %v", out, err)
 	}
-	out, err := m.Forward(pool, []Chunk{{Tokens: []int{1}, Blocks: []int{0}}, {Tokens: []int{2}, Blocks: []int{1}, Logits: true}})
-	if err != nil || len(out) != 2 || out[0] != nil || len(out[1]) != tiny.Vocab {
-		t.Errorf("logits of %d chunks, %v", len(out), err)
+	out, err := m.Forward(pool, []Chunk{{Tokens: []int{1}, Blocks: []int{0}}, {Tokens: []int{2}, Blocks: []int{1}, Logits: 1}})
+	if err != nil || len(out) != 1 || len(out[0]) != tiny.Vocab {
+		t.Errorf("%d rows of logits, %v", len(out), err)
 	}
 }
 
 // alone is the logits after each token of a sequence computed in the simplest way:
 // one token a step, no companions.
-func alone(t testing.TB, m *Model, tokens []int) [][]float32 {
+func alone(t testing.TB, m *Model, tokens []int, typ KVType) [][]float32 {
 	t.Helper()
-	pool := NewKVPool(m.Config(), 1, len(tokens))
+	pool := NewKVPool(m.Config(), 1, len(tokens), typ)
 	var all [][]float32
 	for i, id := range tokens {
-		out, err := m.Forward(pool, []Chunk{{Tokens: []int{id}, Start: i, Blocks: []int{0}, Logits: true}})
+		out, err := m.Forward(pool, []Chunk{{Tokens: []int{id}, Start: i, Blocks: []int{0}, Logits: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,9 +85,11 @@ func TestBatchInvariance(t *testing.T) {
 	for _, typ := range []uint32{tensorQ8_0, tensorF32, tensorQ4_0} {
 		reference := load(t, tinyFile(typ, 3), 1)
 		threaded := load(t, tinyFile(typ, 3), 3)
-		t.Run(fmt.Sprint("type ", typ), func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) { checkInvariance(t, rt, reference, threaded) })
-		})
+		for _, kv := range []KVType{KVFloat32, KVInt8} {
+			t.Run(fmt.Sprintf("type %d, KV %s", typ, kv), func(t *testing.T) {
+				rapid.Check(t, func(rt *rapid.T) { checkInvariance(t, rt, reference, threaded, kv) })
+			})
+		}
 	}
 }
 
@@ -98,7 +100,7 @@ type progress struct {
 	want           [][]float32
 }
 
-func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model) {
+func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model, kv KVType) {
 	blockSize := rapid.SampledFrom([]int{1, 3, 8, 16}).Draw(rt, "block size")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
 	var seqs []*progress
@@ -110,10 +112,10 @@ func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model) {
 		}
 		need := (len(s.tokens) + blockSize - 1) / blockSize
 		s.blocks, free = free[:need], free[need:]
-		s.want = alone(t, reference, s.tokens)
+		s.want = alone(t, reference, s.tokens, kv)
 		seqs = append(seqs, s)
 	}
-	pool := NewKVPool(tiny, 200, blockSize)
+	pool := NewKVPool(tiny, 200, blockSize, kv)
 	for left := len(seqs); left > 0; {
 		var batch []Chunk
 		var who []*progress
@@ -122,7 +124,7 @@ func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model) {
 			if n == 0 {
 				continue
 			}
-			batch = append(batch, Chunk{Tokens: s.tokens[s.done : s.done+n], Start: s.done, Blocks: s.blocks, Logits: rng.IntN(3) > 0})
+			batch = append(batch, Chunk{Tokens: s.tokens[s.done : s.done+n], Start: s.done, Blocks: s.blocks, Logits: rng.IntN(n + 1)})
 			who = append(who, s)
 			if s.done += n; s.done == len(s.tokens) {
 				left--
@@ -133,12 +135,16 @@ func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model) {
 			rt.Fatal(err)
 		}
 		for i, s := range who {
-			if batch[i].Logits != (out[i] != nil) {
-				rt.Fatalf("logits wanted: %v, given: %v", batch[i].Logits, out[i] != nil)
+			for j := range batch[i].Logits {
+				at := s.done - batch[i].Logits + j
+				if !slices.Equal(out[0], s.want[at]) {
+					rt.Fatalf("the logits after token %d of a sequence differ from those alone by up to %g", at+1, apart(out[0], s.want[at]))
+				}
+				out = out[1:]
 			}
-			if out[i] != nil && !slices.Equal(out[i], s.want[s.done-1]) {
-				rt.Fatalf("the logits after token %d of a sequence differ from those alone by up to %g", s.done, apart(out[i], s.want[s.done-1]))
-			}
+		}
+		if len(out) > 0 {
+			rt.Fatalf("%d rows of logits too many", len(out))
 		}
 	}
 }
@@ -156,11 +162,11 @@ func apart(a, b []float32) (most float64) {
 func TestSharedPrefix(t *testing.T) {
 	m := load(t, tinyFile(tensorQ8_0, 4), 2)
 	prefix, a, b := sequence(5, 16), []int{1, 2, 3}, []int{7, 8}
-	wantA, wantB := alone(t, m, slices.Concat(prefix, a)), alone(t, m, slices.Concat(prefix, b))
-	pool := NewKVPool(m.Config(), 8, 8)
+	wantA, wantB := alone(t, m, slices.Concat(prefix, a), KVFloat32), alone(t, m, slices.Concat(prefix, b), KVFloat32)
+	pool := NewKVPool(m.Config(), 8, 8, KVFloat32)
 	out, err := m.Forward(pool, []Chunk{
-		{Tokens: slices.Concat(prefix, a), Blocks: []int{6, 2, 4}, Logits: true},
-		{Tokens: b, Start: 16, Blocks: []int{6, 2, 5}, Logits: true},
+		{Tokens: slices.Concat(prefix, a), Blocks: []int{6, 2, 4}, Logits: 1},
+		{Tokens: b, Start: 16, Blocks: []int{6, 2, 5}, Logits: 1},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +187,7 @@ func TestUntied(t *testing.T) {
 		}
 		return load(t, w.bytes(), 1)
 	}
-	tied, zero := alone(t, build(false), []int{5})[0], alone(t, build(true), []int{5})[0]
+	tied, zero := alone(t, build(false), []int{5}, KVFloat32)[0], alone(t, build(true), []int{5}, KVFloat32)[0]
 	if slices.Max(tied) == 0 || slices.Max(zero) != 0 || slices.Min(zero) != 0 {
 		t.Errorf("tied %v, untied with zeros %v", tied[:3], zero[:3])
 	}

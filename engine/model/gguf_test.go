@@ -165,10 +165,10 @@ func FuzzParse(f *testing.F) {
 		}
 		defer m.Close()
 		c := m.Config()
-		if KVBytes(c, 4) > 1<<24 {
+		if KVBytes(c, 4, KVFloat32) > 1<<24 {
 			return
 		}
-		if _, err := m.Forward(NewKVPool(c, 1, 4), []Chunk{{Tokens: []int{0}, Blocks: []int{0}, Logits: true}}); err != nil {
+		if _, err := m.Forward(NewKVPool(c, 1, 4, KVFloat32), []Chunk{{Tokens: []int{0}, Blocks: []int{0}, Logits: 1}}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -81,14 +81,14 @@ const rounding = 5e-4
 // logits after the prompt are held against top where there is one.
 func greedy(t *testing.T, m *Model, p goldenPrompt, want []int, gap []float64, stable int, top *goldenTop) {
 	t.Helper()
-	pool := NewKVPool(m.Config(), 128, 16)
+	pool := NewKVPool(m.Config(), 128, 16, KVFloat32)
 	blocks := make([]int, pool.Blocks())
 	for i := range blocks {
 		blocks[i] = (i*37 + 5) % len(blocks)
 	}
 	ids, start, same := p.IDs, 0, 0
 	for i, token := range want {
-		out, err := m.Forward(pool, []Chunk{{Tokens: ids, Start: start, Blocks: blocks, Logits: true}})
+		out, err := m.Forward(pool, []Chunk{{Tokens: ids, Start: start, Blocks: blocks, Logits: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestGreedy(t *testing.T) {
 }
 
 func TestGreedyDraft(t *testing.T) {
-	m := beside(t, "oncall/oncall-draft.Q8_0.gguf")
+	m := load(t, OncallDraft(), 0)
 	for _, p := range readGoldens(t).Prompts {
 		if short(&p) {
 			greedy(t, m, p, p.DraftGreedy, p.DraftGap, p.DraftStable, nil)
@@ -196,10 +196,10 @@ func documents(t *testing.T) [][]int {
 }
 
 // perplexity predicts every token of every document, all documents side by side.
-func perplexity(t *testing.T, m *Model, docs [][]int) (float64, int) {
+func perplexity(t *testing.T, m *Model, docs [][]int, typ KVType) (float64, int) {
 	t.Helper()
 	const per = 128
-	pool := NewKVPool(m.Config(), per*len(docs), 16)
+	pool := NewKVPool(m.Config(), per*len(docs), 16, typ)
 	var sum float64
 	n := 0
 	for at := 0; ; at++ {
@@ -207,7 +207,7 @@ func perplexity(t *testing.T, m *Model, docs [][]int) (float64, int) {
 		var next []int
 		for i, d := range docs {
 			if at+1 < len(d) {
-				batch = append(batch, Chunk{Tokens: d[at : at+1], Start: at, Blocks: sequence(i*per, per), Logits: true})
+				batch = append(batch, Chunk{Tokens: d[at : at+1], Start: at, Blocks: sequence(i*per, per), Logits: 1})
 				next = append(next, d[at+1])
 			}
 		}
@@ -243,10 +243,10 @@ func TestPerplexity(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) *Model{
 		"main.Q8_0":  func(t *testing.T) *Model { return shipped(t, 0) },
 		"main.F16":   func(t *testing.T) *Model { return beside(t, "oncall/oncall-main.F16.gguf") },
-		"draft.Q8_0": func(t *testing.T) *Model { return beside(t, "oncall/oncall-draft.Q8_0.gguf") },
+		"draft.Q8_0": func(t *testing.T) *Model { return load(t, OncallDraft(), 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, n := perplexity(t, open(t), docs)
+			got, n := perplexity(t, open(t), docs, KVFloat32)
 			if n != g.Tokens {
 				t.Errorf("%d tokens are predicted, want %d", n, g.Tokens)
 			}

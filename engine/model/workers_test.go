@@ -48,7 +48,7 @@ func TestClose(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := m.Forward(NewKVPool(m.Config(), 4, 16), []Chunk{{Tokens: sequence(0, 40), Blocks: sequence(0, 4), Logits: true}}); err != nil {
+			if _, err := m.Forward(NewKVPool(m.Config(), 4, 16, KVFloat32), []Chunk{{Tokens: sequence(0, 40), Blocks: sequence(0, 4), Logits: 1}}); err != nil {
 				t.Fatal(err)
 			}
 			m.Close()
