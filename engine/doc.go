@@ -8,10 +8,11 @@
 // recomputation); per request a goroutine turns tokens into text and the handler
 // writes it. Nothing that a client does can hold up the loop.
 //
-// The engine tells of itself over HTTP alone: /metrics under vLLM's names, so
-// that dashboards made for vLLM work on it, the stage times of every request at
-// /debug/requests, and net/http/pprof. Texts of prompts and answers are never
-// stored or logged.
+// The engine tells of itself over HTTP: /metrics under vLLM's names, so that
+// dashboards made for vLLM work on it, the stage times of every request at
+// /debug/requests, and net/http/pprof, whose CPU profiles bear the stage of each
+// sample as a label. An EventLog, if given, gets a line for what happens to a
+// request. Texts of prompts and answers are never stored or logged.
 //
 // The forward pass is package model's, the vocabulary is package tokenizer's; the
 // seams are the interfaces Runner and Tokenizer.

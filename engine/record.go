@@ -20,7 +20,9 @@ type facts struct {
 	line   timeline
 	finish Finish // empty while in flight
 
-	promptBytes, promptTokens, outputTokens, preemptions int
+	class Class
+
+	promptBytes, promptTokens, cachedTokens, outputTokens, preemptions int
 
 	firstToken, lastToken time.Time // sampled
 	preemptedAt           time.Time // zero unless waiting after a preemption
@@ -66,9 +68,14 @@ func (r *record) token(at time.Time) {
 	})
 }
 
-// scheduled notes that the scheduler has chosen the request, for the first time or again.
-func (r *record) scheduled(at time.Time) {
+// scheduled notes that the scheduler has chosen the request, for the first time or
+// again, and has found so many of its tokens in the cache. Those of the first time
+// are what the request has saved; later ones may be its own work.
+func (r *record) scheduled(at time.Time, cached int) {
 	r.update(func(f *facts) {
+		if f.line.stage <= StageQueue {
+			f.cachedTokens = cached
+		}
 		f.line.finish(StageQueue, at)
 		if !f.preemptedAt.IsZero() {
 			f.preempted += at.Sub(f.preemptedAt)

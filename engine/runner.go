@@ -32,4 +32,16 @@ type Result struct {
 	// well, from the first one on, and the token after them, so 1…Drafts+1 of them.
 	// None without a Sampler.
 	Tokens []int
+	// Logprobs has one entry for each of Tokens when the Sampler wants them, else
+	// none. What an entry refers to stays as it is after the next call.
+	Logprobs []Logprobs
+}
+
+// logprobs are those of the nth token; nil: there are none.
+func (r *Result) logprobs(n int) *Logprobs {
+	if n >= len(r.Logprobs) {
+		return nil
+	}
+	l := r.Logprobs[n]
+	return &l
 }

@@ -14,6 +14,7 @@ type cpuRunner struct {
 	chunks []model.Chunk // scratch
 	out    []Result      // scratch
 	tokens []int         // scratch: what the results refer to
+	probs  []Logprobs    // likewise
 }
 
 // newCPURunner loads the model that the configuration names.
@@ -56,7 +57,7 @@ func (r *cpuRunner) Shape() Shape {
 
 // Run computes the chunks in one pass and samples where a token is wanted.
 func (r *cpuRunner) Run(batch []Chunk) ([]Result, error) {
-	r.chunks, r.tokens, r.out = r.chunks[:0], r.tokens[:0], r.out[:0]
+	r.chunks, r.tokens, r.probs, r.out = r.chunks[:0], r.tokens[:0], r.probs[:0], r.out[:0]
 	for _, c := range batch {
 		r.chunks = append(r.chunks, model.Chunk{Tokens: c.Tokens, Start: c.Start, Blocks: c.Blocks, Logits: c.Sampler != nil})
 	}
@@ -65,11 +66,13 @@ func (r *cpuRunner) Run(batch []Chunk) ([]Result, error) {
 		return nil, fmt.Errorf("computing a step: %w", err)
 	}
 	for i, c := range batch {
-		from := len(r.tokens)
+		from, first := len(r.tokens), len(r.probs)
 		if c.Sampler != nil {
-			r.tokens = append(r.tokens, c.Sampler.Sample(logits[i]))
+			t := c.Sampler.Sample(logits[i])
+			r.tokens = append(r.tokens, t)
+			r.probs = c.Sampler.AppendLogprobs(r.probs, logits[i], t)
 		}
-		r.out = append(r.out, Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)]})
+		r.out = append(r.out, Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)], Logprobs: r.probs[first:len(r.probs):len(r.probs)]})
 	}
 	return r.out, nil
 }

@@ -11,8 +11,9 @@ func (e *Engine) step() {
 		e.metrics.preemptions.Inc()
 	}
 	for _, q := range step.Admitted {
-		e.jobs[q].record.scheduled(chosen)
+		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
+		e.config.Log.scheduled(e.jobs[q].record, chosen)
 	}
 	batch := e.chunks(step)
 
@@ -21,7 +22,7 @@ func (e *Engine) step() {
 		e.jobs[q].record.finished(StageBatch, began)
 	}
 	e.show(began)
-	results, err := e.runner.Run(batch)
+	results, err := e.compute(step, batch)
 	at := e.config.Now()
 
 	if err != nil {
@@ -58,18 +59,18 @@ func (e *Engine) deliver(step Step, results []Result, at time.Time) {
 	for n, i := range step.Items {
 		tokens := results[n].Tokens
 		e.scheduler.Computed(i, max(0, len(tokens)-1))
-		for _, t := range tokens {
+		for k, t := range tokens {
 			if !i.Seq.Finished() {
-				e.sampled(e.jobs[i.Seq], t, at)
+				e.sampled(e.jobs[i.Seq], event{token: t, at: at, logprobs: results[n].logprobs(k)})
 			}
 		}
 	}
 }
 
 // sampled passes a token on, and ends its sequence when it was the last one.
-func (e *Engine) sampled(j *job, token int, at time.Time) {
-	q := j.seq
-	q.Output = append(q.Output, token)
+func (e *Engine) sampled(j *job, ev event) {
+	q, at := j.seq, ev.at
+	q.Output = append(q.Output, ev.token)
 	if len(q.Output) == 1 {
 		e.metrics.promptTokens.Add(float64(len(q.Prompt)))
 	} else {
@@ -78,8 +79,10 @@ func (e *Engine) sampled(j *job, token int, at time.Time) {
 	e.metrics.generationTokens.Inc()
 	j.last = at
 	j.record.token(at)
-	ev := event{token: token, at: at, finish: e.finish(q, token)}
-	if ev.finish == "" {
+	if len(q.Output) == 1 {
+		e.config.Log.firstToken(j.record, at)
+	}
+	if ev.finish = e.finish(q, ev.token); ev.finish == "" {
 		j.events.put(ev)
 		return
 	}
