@@ -13,6 +13,7 @@ type answer struct {
 	job     *job
 	decoder Decoder
 	filter  textFilter
+	probs   withheld
 	stream  bool // the text is written as it comes
 	tokens  int  // taken so far
 	pieces  *mailbox[piece]
@@ -20,9 +21,10 @@ type answer struct {
 
 // piece is the text of one token (often a part of a word, at times none), or the end of the answer.
 type piece struct {
-	text   string
-	finish Finish // empty: more is to come
-	tokens int    // of the answer so far
+	text     string
+	logprobs []placed // of the tokens that the text shows, if wanted
+	finish   Finish   // empty: more is to come
+	tokens   int      // of the answer so far
 }
 
 func newAnswer(e *Engine, j *job, f textFilter, stream bool) *answer {
@@ -51,17 +53,17 @@ func (a *answer) run(ctx context.Context) {
 // take handles one event and reports whether the answer is complete.
 func (a *answer) take(ev event) bool {
 	begun := a.engine.config.Now()
-	text, finish := a.text(ev)
-	if finish != "" && ev.finish == "" {
+	p := a.piece(ev)
+	if p.finish != "" && ev.finish == "" {
 		a.engine.cancel(a.job) // a stop string: the loop does not know that it is over
 	}
 	now := a.engine.config.Now()
-	a.note(ev, finish, begun, now)
-	if finish != "" {
-		a.engine.ended(a.job, finish, now)
+	a.note(ev, p.finish, begun, now)
+	if p.finish != "" {
+		a.engine.ended(a.job, p.finish, now)
 	}
-	a.pieces.put(piece{text: text, finish: finish, tokens: a.tokens})
-	return finish != ""
+	a.pieces.put(p)
+	return p.finish != ""
 }
 
 // note writes an event into the request's record.
@@ -81,6 +83,13 @@ func (a *answer) note(ev event, finish Finish, begun, now time.Time) {
 	}
 }
 
+// piece is what an event adds to the answer.
+func (a *answer) piece(ev event) piece {
+	text, finish := a.text(ev)
+	cutOff := finish == FinishLength // else the answer ends where its text does
+	return piece{text: text, logprobs: a.probs.release(text, cutOff), finish: finish, tokens: a.tokens}
+}
+
 // text is the text that an event adds, and the reason if it is the last.
 func (a *answer) text(ev event) (text string, finish Finish) {
 	stop := ev.finish == FinishStop
@@ -88,11 +97,13 @@ func (a *answer) text(ev event) (text string, finish Finish) {
 		a.tokens++
 	}
 	if ev.token >= 0 && !stop {
+		a.probs.token(ev.logprobs)
 		text = a.decoder.Push(ev.token)
 	}
 	if ev.finish != "" {
 		text += a.decoder.Flush()
 	}
+	a.probs.text(text)
 	text, stopped := a.filter.push(text)
 	switch {
 	case stopped:

@@ -10,10 +10,15 @@ import (
 type chatRequest struct {
 	params
 	MaxCompletionTokens *int      `json:"max_completion_tokens"`
+	Logprobs            bool      `json:"logprobs"`
+	TopLogprobs         *int      `json:"top_logprobs"`
 	Messages            []message `json:"messages"`
 
 	turns []chatTurn // Messages as the model's template has them
 }
+
+// maxTopLogprobs is OpenAI's.
+const maxTopLogprobs = 20
 
 type message struct {
 	Role    string   `json:"role"`
@@ -63,8 +68,8 @@ func parseChat(body []byte) (generation, error) {
 	if err := decode(body, &q); err != nil {
 		return nil, err
 	}
-	if q.MaxCompletionTokens != nil {
-		q.MaxTokens = q.MaxCompletionTokens
+	if err := q.decode(); err != nil {
+		return nil, err
 	}
 	if len(q.Messages) == 0 {
 		return nil, badParam("messages", "messages must not be empty")
@@ -75,6 +80,27 @@ func parseChat(body []byte) (generation, error) {
 		}
 	}
 	return &q, q.check()
+}
+
+// decode brings what this endpoint calls by its own names into the common parameters.
+func (q *chatRequest) decode() error {
+	switch n := q.MaxCompletionTokens; {
+	case n != nil && *n < 1:
+		return badParam("max_completion_tokens", "max_completion_tokens is %d, must be at least 1", *n)
+	case n != nil:
+		q.MaxTokens = n
+	}
+	q.logprobs = q.Logprobs
+	switch n := q.TopLogprobs; {
+	case n == nil:
+	case *n < 0 || *n > maxTopLogprobs:
+		return badParam("top_logprobs", "top_logprobs is %d, must be between 0 and %d", *n, maxTopLogprobs)
+	case *n > 0 && !q.Logprobs:
+		return badParam("top_logprobs", "top_logprobs needs logprobs")
+	default:
+		q.topLogprobs = *n
+	}
+	return nil
 }
 
 func (m message) check(i int) error {

@@ -8,6 +8,7 @@ import (
 // collect waits for the whole answer and writes it.
 func (c *call) collect(ctx context.Context, a *answer) error {
 	var text []byte
+	var probs []placed
 	var pieces []piece
 	for {
 		select {
@@ -17,13 +18,13 @@ func (c *call) collect(ctx context.Context, a *answer) error {
 		}
 		pieces, _ = a.pieces.take(pieces)
 		for _, p := range pieces {
-			text = append(text, p.text...)
+			text, probs = append(text, p.text...), append(probs, p.logprobs...)
 			switch p.finish {
 			case "":
 			case FinishStop, FinishLength:
 				c.finish = p.finish
-				u := newUsage(len(a.job.seq.Prompt), p.tokens)
-				return c.write(func() error { return writeJSON(c.w, http.StatusOK, c.out.whole(string(text), p.finish, u)) })
+				p.text, p.logprobs = string(text), probs
+				return c.write(func() error { return writeJSON(c.w, http.StatusOK, c.out.whole(p, c.usage(a, p))) })
 			default:
 				return c.interrupted(p.finish)
 			}

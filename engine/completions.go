@@ -8,14 +8,18 @@ import (
 // completionRequest is the body of POST /v1/completions.
 type completionRequest struct {
 	params
-	Prompt json.RawMessage `json:"prompt"`
-	Echo   bool            `json:"echo"`
-	Suffix string          `json:"suffix"`
+	Prompt   json.RawMessage `json:"prompt"`
+	Echo     bool            `json:"echo"`
+	Suffix   string          `json:"suffix"`
+	Logprobs *int            `json:"logprobs"` // of so many tokens at each position, and of the sampled one
 
 	text   string // of the prompt,
 	tokens []int  // or its tokens
 	isText bool
 }
+
+// maxCompletionLogprobs is OpenAI's.
+const maxCompletionLogprobs = 5
 
 func parseCompletion(body []byte) (generation, error) {
 	var q completionRequest
@@ -27,6 +31,10 @@ func parseCompletion(body []byte) (generation, error) {
 		return nil, badParam("echo", "echo is not supported")
 	case q.Suffix != "":
 		return nil, badParam("suffix", "suffix is not supported")
+	case q.Logprobs != nil && (*q.Logprobs < 0 || *q.Logprobs > maxCompletionLogprobs):
+		return nil, badParam("logprobs", "logprobs is %d, must be between 0 and %d", *q.Logprobs, maxCompletionLogprobs)
+	case q.Logprobs != nil:
+		q.logprobs, q.topLogprobs = true, *q.Logprobs
 	}
 	if err := q.decodePrompt(); err != nil {
 		return nil, err

@@ -59,6 +59,8 @@ type Config struct {
 	// answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
 	MaxQueue int
 
+	Log *EventLog // of what happens to requests; nil: none
+
 	APIKey       string           // clients of /v1 must send it as a bearer token; empty: anyone may ask
 	MaxBodyBytes int64            // of a request; 0: 1 MiB
 	Now          func() time.Time // the engine's clock; nil: time.Now

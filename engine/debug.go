@@ -25,6 +25,7 @@ type requestsAnswer struct {
 type requestJSON struct {
 	Seq           uint64             `json:"seq"`
 	ID            string             `json:"id"`
+	Class         string             `json:"class"`
 	Stream        bool               `json:"stream,omitempty"`
 	State         string             `json:"state"` // a stage, or "finished"
 	Finish        Finish             `json:"finish,omitempty"`
@@ -101,7 +102,7 @@ func parseRequestsQuery(v url.Values) (q requestsQuery, err error) {
 func (f facts) json(now time.Time) requestJSON {
 	line := f.line
 	j := requestJSON{
-		Seq: f.seq, ID: f.id, Stream: f.stream, State: "finished", Finish: f.finish, Arrived: line.arrived,
+		Seq: f.seq, ID: f.id, Class: f.class.String(), Stream: f.stream, State: "finished", Finish: f.finish, Arrived: line.arrived,
 		PromptBytes: f.promptBytes, PromptTokens: f.promptTokens, CachedTokens: f.cachedTokens, OutputTokens: f.outputTokens, Preemptions: f.preemptions,
 		Stages:       make(map[string]float64, NumStages),
 		Detokenizing: f.detokenizeBusy.Seconds(), Sending: f.sendBusy.Seconds(), PreemptedTime: f.preempted.Seconds(),

@@ -38,14 +38,14 @@ func TestRequestsWire(t *testing.T) {
 		}
 		r := all[0]
 		want := []string{
-			"arrived", "cached_tokens", "detokenize_busy_seconds", "e2e_seconds", "finish", "id", "max_itl_seconds", "output_tokens",
+			"arrived", "cached_tokens", "class", "detokenize_busy_seconds", "e2e_seconds", "finish", "id", "max_itl_seconds", "output_tokens",
 			"prompt_bytes", "prompt_tokens", "send_busy_seconds", "seq", "stages", "state", "stream", "ttft_seconds",
 		}
 		if got := slices.Sorted(maps.Keys(r)); !slices.Equal(got, want) {
 			t.Errorf("fields of a request %v, want %v", got, want)
 		}
 		for field, want := range map[string]any{
-			"seq": 1.0, "state": "finished", "finish": "length", "stream": true,
+			"seq": 1.0, "state": "finished", "finish": "length", "stream": true, "class": "normal",
 			"prompt_bytes": 5.0, "prompt_tokens": 6.0, "cached_tokens": 0.0, "output_tokens": 3.0,
 		} {
 			if r[field] != want {

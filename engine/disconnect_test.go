@@ -110,7 +110,7 @@ func aborted(t *testing.T, e *testEngine) {
 	if m := counterValue(t, e, `vllm:request_success_total{finished_reason="abort"}`); n != 1 || m != 1 {
 		t.Errorf("%d aborted in the log, %g in the metrics; want one", n, m)
 	}
-	if q := e.queue.waiting; q != 0 {
+	if q := e.queue.queued(); q != [NumClasses]int{} {
 		t.Errorf("%d places in the queue are still taken", q)
 	}
 }

@@ -8,10 +8,11 @@
 // recomputation, speculative decoding); per request a goroutine turns tokens into text and the handler
 // writes it. Nothing that a client does can hold up the loop.
 //
-// The engine tells of itself over HTTP alone: /metrics under vLLM's names, so
-// that dashboards made for vLLM work on it, the stage times of every request at
-// /debug/requests, and net/http/pprof. Texts of prompts and answers are never
-// stored or logged.
+// The engine tells of itself over HTTP: /metrics under vLLM's names, so that
+// dashboards made for vLLM work on it, the stage times of every request at
+// /debug/requests, and net/http/pprof, whose CPU profiles bear the stage of each
+// sample as a label. An EventLog, if given, gets a line for what happens to a
+// request. Texts of prompts and answers are never stored or logged.
 //
 // Chats are written in the model's own format where it is one that is known (ChatML,
 // Llama 3's, the built-in model's), found by the literals of the template in its file.

@@ -34,10 +34,11 @@ type Engine struct {
 	wake chan struct{} // holds one signal when the inbox is not empty
 
 	// mu is never held while the runner runs, so that handlers answer at once during a long step.
-	mu      sync.Mutex
-	inbox   []command
-	stopped bool
-	state   state
+	mu       sync.Mutex
+	inbox    []command
+	phase    phase
+	draining bool
+	state    state
 }
 
 // New loads the model and prepares to serve it; Run must be called to end what it holds.
@@ -82,6 +83,7 @@ func New(c Config) (*Engine, error) {
 	if err := e.speculate(); err != nil {
 		return nil, err
 	}
+	e.metrics.logDropped(c.Log, c.ModelName)
 	return e, nil
 }
 
@@ -92,6 +94,10 @@ func (e *Engine) Warnings() []string { return slices.Clone(e.warnings) }
 // reason abort, new ones are refused, and a Runner that is an io.Closer is closed.
 // Run is called once; it returns what closing returns.
 func (e *Engine) Run(ctx context.Context) error {
+	labelSchedule.set()
+	e.mu.Lock()
+	e.phase = looping
+	e.mu.Unlock()
 	for ctx.Err() == nil {
 		e.takeCommands()
 		if e.scheduler.Idle() {

@@ -28,7 +28,7 @@ func TestCompletion(t *testing.T) {
 		if len(got.Choices) != 1 || got.Choices[0].Text != expected(30, 9) || got.Choices[0].FinishReason != "length" {
 			t.Errorf("choices %+v, want the text %q", got.Choices, expected(30, 9))
 		}
-		if want := (usage{31, 9, 40}); got.Usage != want {
+		if want := *newUsage(31, 0, 9); got.Usage != want {
 			t.Errorf("usage %+v, want %+v", got.Usage, want)
 		}
 		synctest.Wait()
@@ -59,7 +59,7 @@ func TestCompletionStream(t *testing.T) {
 		if !strings.Contains(data[4], `"finish_reason":"length"`) {
 			t.Errorf("last text %s has no finish reason", data[4])
 		}
-		if want := `"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5,"total_tokens":9}`; !strings.Contains(data[5], want) {
+		if want := `"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5,"total_tokens":9,"prompt_tokens_details":{"cached_tokens":0}}`; !strings.Contains(data[5], want) {
 			t.Errorf("%s lacks %s", data[5], want)
 		}
 	})

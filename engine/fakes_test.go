@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -54,6 +55,9 @@ func (f *fakeRunner) Run(batch []Chunk) ([]Result, error) {
 		var r Result
 		if c.Sampler != nil {
 			r.Tokens = f.sample(c)
+			for _, t := range r.Tokens {
+				r.Logprobs = c.Sampler.AppendLogprobs(r.Logprobs, fakeLogits(t), t)
+			}
 		}
 		f.out = append(f.out, r)
 	}
@@ -97,6 +101,15 @@ const fakeTemplate = "<|user|>\n <|assistant|>\n \n<|end|>\n"
 
 var fakeControl = strings.NewReplacer("<|user|>", "\x02", "<|assistant|>", "\x03", "<|end|>", "\x04")
 
+// fakeLogits are those after which token t is the likeliest, then t+1, t+2 and so on.
+func fakeLogits(t int) []float32 {
+	l := make([]float32, fakeVocab)
+	for i := range l {
+		l[(t+i)%fakeVocab] = float32(-i)
+	}
+	return l
+}
+
 type fakeTokenizer struct {
 	stop    int           // the token that ends an answer; -1: none
 	encoded *atomic.Int64 // counts calls, when set
@@ -116,6 +129,7 @@ func (t fakeTokenizer) Encode(text string, special bool) (ids []int) {
 }
 
 func (t fakeTokenizer) Begin() []int        { return []int{1} }
+func (t fakeTokenizer) Bytes(id int) []byte { return []byte{byte(id)} }
 func (t fakeTokenizer) IsStop(id int) bool  { return id == t.stop }
 func (t fakeTokenizer) NewDecoder() Decoder { return fakeDecoder{} }
 
@@ -154,6 +168,9 @@ func runLoop(t *testing.T, e *Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan error, 1)
 	go func() { over <- e.Run(ctx) }()
+	for e.ready() != nil {
+		runtime.Gosched()
+	}
 	return func() {
 		cancel()
 		if err := <-over; err != nil {

@@ -10,16 +10,27 @@ type format struct {
 	model   string
 	created int64 // Unix seconds
 	usage   bool  // chunks of a stream mention usage
+
+	logprobs bool // wanted
+	bytes    func(token int) []byte
 }
 
 // usage is OpenAI's count of tokens.
 type usage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
-	TotalTokens      int `json:"total_tokens"`
+	PromptTokens     int         `json:"prompt_tokens"`
+	CompletionTokens int         `json:"completion_tokens"`
+	TotalTokens      int         `json:"total_tokens"`
+	PromptDetails    usageDetail `json:"prompt_tokens_details"`
 }
 
-func newUsage(prompt, output int) *usage { return &usage{prompt, output, prompt + output} }
+// usageDetail tells how many tokens of the prompt were found in the prefix cache.
+type usageDetail struct {
+	CachedTokens int `json:"cached_tokens"`
+}
+
+func newUsage(prompt, cached, output int) *usage {
+	return &usage{prompt, output, prompt + output, usageDetail{cached}}
+}
 
 // response is the body of an answer or a chunk of one.
 type response struct {
@@ -36,7 +47,7 @@ type choice struct {
 	Text         *string `json:"text,omitempty"`    // completions
 	Message      *turn   `json:"message,omitempty"` // chat, whole
 	Delta        *turn   `json:"delta,omitempty"`   // chat, chunk
-	Logprobs     *string `json:"logprobs"`          // always null
+	Logprobs     any     `json:"logprobs"`          // null: not wanted, or none here
 	FinishReason *Finish `json:"finish_reason"`
 }
 
@@ -46,12 +57,15 @@ type turn struct {
 }
 
 // whole is a complete answer.
-func (f format) whole(text string, why Finish, u *usage) response {
-	c := choice{FinishReason: &why}
+func (f format) whole(p piece, u *usage) response {
+	c := choice{FinishReason: &p.finish}
+	if f.logprobs {
+		c.Logprobs = f.probabilities(p.logprobs)
+	}
 	if f.chat {
-		c.Message = &turn{Role: "assistant", Content: &text}
+		c.Message = &turn{Role: "assistant", Content: &p.text}
 	} else {
-		c.Text = &text
+		c.Text = &p.text
 	}
 	return f.response("chat.completion", c, rawJSON(u))
 }
@@ -61,6 +75,9 @@ func (f format) chunk(p piece, first bool) response {
 	c := choice{}
 	if p.finish != "" {
 		c.FinishReason = &p.finish
+	}
+	if len(p.logprobs) > 0 {
+		c.Logprobs = f.probabilities(p.logprobs)
 	}
 	switch {
 	case !f.chat:
@@ -97,7 +114,7 @@ func (f format) response(chatObject string, c choice, u json.RawMessage) respons
 func rawJSON(u *usage) json.RawMessage {
 	b, err := json.Marshal(u)
 	if err != nil {
-		panic("marshalling three integers: " + err.Error())
+		panic("marshalling integers: " + err.Error())
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func startDecoding(b *testing.B, e *Engine, sequences, steps int) (jobs []*job) 
 		for range 16 + rng.IntN(32) {
 			q.Prompt = append(q.Prompt, 3+rng.IntN(e.shape.Vocab-3))
 		}
-		j := newJob(q, e.log.open("id", time.Now()), e.queue.enter())
+		j := newJob(q, e.log.open("id", time.Now()), e.queue.enter(Normal))
 		e.submit(j)
 		jobs = append(jobs, j)
 	}

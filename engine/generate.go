@@ -26,6 +26,7 @@ type call struct {
 	id     string // of the answer
 	out    format
 	finish Finish // what the record will say
+	queued bool   // the loop has been told
 	begun  bool   // the head of the answer is written
 }
 
@@ -34,15 +35,30 @@ func (e *Engine) generate(prefix string, parse func([]byte) (generation, error))
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Engine: e, w: w, r: r, id: prefix + newID(), finish: FinishError}
 		c.record = e.log.open(c.id, e.config.Now())
-		defer func() { e.closed(c.record, c.finish) }()
+		c.enter(StageReceive)
+		defer c.close()
 		if err := c.serve(parse); err != nil {
 			c.refuse(err)
 		}
 	}
 }
 
+// close ends the record of the request, whatever has become of it.
+func (c *call) close() {
+	now := c.config.Now()
+	c.closed(c.record, c.finish, now)
+	if c.queued {
+		c.config.Log.finished(c.record, now)
+	}
+	c.unlabel()
+}
+
 // serve answers the request, or returns the error to answer with.
 func (c *call) serve(parse func([]byte) (generation, error)) error {
+	if err := c.admits(); err != nil {
+		c.finish = FinishRejected
+		return err
+	}
 	body, err := receive(c.w, c.r, c.config.MaxBodyBytes)
 	if err != nil {
 		return err
@@ -52,17 +68,19 @@ func (c *call) serve(parse func([]byte) (generation, error)) error {
 	if err != nil {
 		return err
 	}
-	c.record.update(func(f *facts) { f.promptBytes, f.stream = g.bytes(), g.common().Stream })
+	c.record.update(func(f *facts) {
+		f.promptBytes, f.stream, f.class = g.bytes(), g.common().Stream, g.common().class
+	})
 	c.done(StageParse)
 	if err := c.authorize(c.r, g.common().Model); err != nil {
 		return err
 	}
 	c.done(StageAuth)
-	t := c.queue.enter()
+	t := c.queue.enter(g.common().class)
 	if t == nil {
 		c.finish = FinishRejected
 		c.metrics.refused(g.bytes())
-		return c.tooMany()
+		return c.tooMany(g.common().class)
 	}
 	defer t.leave()
 	seq, err := c.sequence(g)
@@ -72,25 +90,33 @@ func (c *call) serve(parse func([]byte) (generation, error)) error {
 	return c.run(g, newJob(seq, c.record, t))
 }
 
-func (c *call) done(s Stage) { c.record.finished(s, c.config.Now()) }
+// done ends a stage of the request that passes in this goroutine.
+func (c *call) done(s Stage) {
+	c.record.finished(s, c.config.Now())
+	c.enter(s + 1)
+}
 
 // run queues the job and passes its answer on.
 func (c *call) run(g generation, j *job) error {
 	p := g.common()
 	c.out = g.format()
 	c.out.id, c.out.model, c.out.created = c.id, c.config.ModelName, c.config.Now().Unix()
-	c.out.usage = p.includeUsage()
+	c.out.usage, c.out.logprobs, c.out.bytes = p.includeUsage(), p.logprobs, c.tokenizer.Bytes
 
 	ctx, leave := context.WithCancel(c.r.Context())
 	a := newAnswer(c.Engine, j, textFilter{stops: p.stops, trim: c.out.chat}, p.Stream)
 	over := make(chan struct{})
 	c.done(StageAssemble)
+	c.enter(StageSend)
+	c.queued = true
+	c.config.Log.received(c.record, j.seq.MaxTokens, c.config.Now())
 	if !c.submit(j) {
 		leave()
 		return unavailable(errStopped.Error())
 	}
 	go func() {
 		defer close(over)
+		labelDetokenize.set()
 		a.run(ctx)
 	}()
 	defer func() {
@@ -101,6 +127,11 @@ func (c *call) run(g generation, j *job) error {
 		return c.stream(ctx, a)
 	}
 	return c.collect(ctx, a)
+}
+
+// usage counts the tokens of an answer that ends with p.
+func (c *call) usage(a *answer, p piece) *usage {
+	return newUsage(len(a.job.seq.Prompt), c.record.snapshot().cachedTokens, p.tokens)
 }
 
 // statusClientGone is nginx's status for a client that did not wait for its answer; it is only counted.
@@ -135,6 +166,10 @@ func (c *call) refuse(err error) {
 	if c.r.Context().Err() != nil || e.code == codeIncomplete {
 		c.finish = FinishAbort
 	}
+	if !c.queued {
+		c.config.Log.rejected(c.record, e, c.config.Now())
+	}
+	c.enter(StageSend)
 	c.record.update(func(f *facts) { f.line.skip(StageSend, c.config.Now()) })
 	e.write(c.w)
 }

@@ -16,7 +16,7 @@ func (e *Engine) cancel(j *job) { e.tell(command{job: j, cancel: true}) }
 
 func (e *Engine) tell(c command) bool {
 	e.mu.Lock()
-	ok := !e.stopped
+	ok := e.phase != stopped
 	if ok {
 		e.inbox = append(e.inbox, c)
 	}
@@ -64,7 +64,7 @@ func (e *Engine) stop() {
 	e.takeCommands()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.stopped = true
+	e.phase = stopped
 	now := e.config.Now()
 	for _, c := range e.inbox { // came since takeCommands
 		if !c.cancel {

@@ -17,9 +17,10 @@ type job struct {
 
 // event is a sampled token, the end of a sequence, or both.
 type event struct {
-	token  int // -1: none
-	at     time.Time
-	finish Finish // empty: more is to come
+	token    int       // -1: none
+	logprobs *Logprobs // of the token; nil: not wanted
+	at       time.Time
+	finish   Finish // empty: more is to come
 }
 
 func newJob(seq *Sequence, r *record, t *ticket) *job {

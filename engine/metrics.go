@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
@@ -37,7 +39,7 @@ func newMetrics(e *Engine) *metrics {
 }
 
 // closed ends a request's record and observes its stages.
-func (e *Engine) closed(r *record, why Finish) {
-	e.log.close(r, why, e.config.Now())
+func (e *Engine) closed(r *record, why Finish, now time.Time) {
+	e.log.close(r, why, now)
 	e.metrics.closed(r.snapshot())
 }

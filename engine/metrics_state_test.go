@@ -82,7 +82,7 @@ func TestClassMoments(t *testing.T) {
 		begin := func(class Class) {
 			q := newSequence(3, 2, 1)
 			q.Class = class
-			j := newJob(q, e.log.open("id", time.Now()), e.queue.enter())
+			j := newJob(q, e.log.open("id", time.Now()), e.queue.enter(Normal))
 			if !e.submit(j) {
 				t.Fatal("not taken")
 			}

@@ -14,17 +14,6 @@ type stepMetrics struct {
 	parts             [numParts]prometheus.Observer
 }
 
-// work is what a step does for a sequence.
-type work int
-
-const (
-	prefilling work = iota
-	decoding
-	numWork
-)
-
-var workNames = [numWork]string{"prefill", "decode"}
-
 // part is a stretch of a step: all but compute is the scheduler's and the
 // bookkeeping's.
 type part int
@@ -50,7 +39,7 @@ func newStepMetrics(f factory) stepMetrics {
 		m.sequences[w], m.tokens[w] = sequences.WithLabelValues(name), tokens.WithLabelValues(name)
 	}
 	kinds := f.histograms("llmtop:step_duration_seconds", "Time of a step, by what is in it.", stepBuckets, "kind")
-	for _, kind := range []string{"prefill", "decode", "mixed"} {
+	for _, kind := range []string{kindPrefill, kindDecode, kindMixed} {
 		m.kinds[kind] = kinds.WithLabelValues(kind)
 	}
 	parts := f.histograms("llmtop:step_part_seconds", "Time of the parts of a step; all but compute is scheduling and bookkeeping.", stepBuckets, "part")
@@ -58,32 +47,6 @@ func newStepMetrics(f factory) stepMetrics {
 		m.parts[p] = parts.WithLabelValues(name)
 	}
 	return m
-}
-
-// composition is how many sequences and tokens of a step are for what.
-type composition struct{ sequences, tokens [numWork]int }
-
-// compositionOf looks at a step before its tokens are computed.
-func compositionOf(s Step) (c composition) {
-	for _, i := range s.Items {
-		w := prefilling
-		if i.Seq.decoding() {
-			w = decoding
-		}
-		c.sequences[w]++
-		c.tokens[w] += i.Tokens
-	}
-	return c
-}
-
-func (c composition) kind() string {
-	switch {
-	case c.sequences[decoding] == 0:
-		return "prefill"
-	case c.sequences[prefilling] == 0:
-		return "decode"
-	}
-	return "mixed"
 }
 
 // stepTimes are the instants at which a step began and its parts were over, in order.

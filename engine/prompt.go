@@ -18,7 +18,10 @@ func (c *call) sequence(g generation) (*Sequence, error) {
 		most = *p.MaxTokens
 	}
 	c.record.update(func(f *facts) { f.promptTokens = len(prompt) })
-	return &Sequence{Prompt: prompt, MaxTokens: min(most, room), IgnoreEOS: p.IgnoreEOS, Sampler: p.sampler()}, nil
+	return &Sequence{
+		Prompt: prompt, MaxTokens: min(most, room), IgnoreEOS: p.IgnoreEOS, Sampler: p.sampler(),
+		Class: p.class, Salt: p.salt(),
+	}, nil
 }
 
 // room is how many tokens may follow the prompt.

@@ -55,8 +55,8 @@ func TestBurst(t *testing.T) {
 		}
 		synctest.Wait()
 		e.freed(t)
-		if e.queue.waiting != 0 {
-			t.Errorf("%d places are still taken", e.queue.waiting)
+		if q := e.queue.queued(); q != [NumClasses]int{} {
+			t.Errorf("%d places are still taken", q)
 		}
 	})
 }
@@ -74,7 +74,7 @@ func checkRefusal(t *testing.T, w *httptest.ResponseRecorder) {
 func TestUnlimitedQueue(t *testing.T) {
 	a := admission{limit: Unlimited, parallel: 1}
 	for range 10000 {
-		if a.enter() == nil {
+		if a.enter(Normal) == nil {
 			t.Fatal("refused")
 		}
 	}
@@ -82,35 +82,35 @@ func TestUnlimitedQueue(t *testing.T) {
 
 func TestTicketIsGivenBackOnce(t *testing.T) {
 	a := admission{limit: 1, parallel: 1}
-	first := a.enter()
-	if a.enter() != nil {
+	first := a.enter(Normal)
+	if a.enter(Normal) != nil {
 		t.Fatal("two places of one")
 	}
 	first.leave()
 	first.leave()
-	if a.waiting != 0 || a.enter() == nil {
-		t.Errorf("%d wait", a.waiting)
+	if q := a.queued(); q != [NumClasses]int{} || a.enter(Normal) == nil {
+		t.Errorf("%d wait", q)
 	}
 }
 
 func TestRetryAfter(t *testing.T) {
 	a := admission{limit: Unlimited, parallel: 2}
-	if got := a.retryAfter(); got != 1 {
+	if got := a.retryAfter(Normal); got != 1 {
 		t.Errorf("before anything is known: %d s", got)
 	}
 	for range 10 {
-		a.enter()
+		a.enter(Normal)
 	}
 	a.served(3 * time.Second)
-	if got := a.retryAfter(); got != 15 { // ten requests of 3 s, two at a time
+	if got := a.retryAfter(Normal); got != 15 { // ten requests of 3 s, two at a time
 		t.Errorf("%d s, want 15", got)
 	}
 	a.served(13 * time.Second) // moves the mean by a tenth of the difference
-	if got := a.retryAfter(); got != 20 {
+	if got := a.retryAfter(Normal); got != 20 {
 		t.Errorf("%d s, want 20", got)
 	}
 	a.served(time.Hour)
-	if got := a.retryAfter(); got != 60 {
+	if got := a.retryAfter(Normal); got != 60 {
 		t.Errorf("%d s, want 60 at most", got)
 	}
 }

@@ -20,6 +20,8 @@ type facts struct {
 	line   timeline
 	finish Finish // empty while in flight
 
+	class Class
+
 	promptBytes, promptTokens, cachedTokens, outputTokens, preemptions int
 
 	firstToken, lastToken time.Time // sampled

@@ -20,8 +20,9 @@ type requestLog struct {
 	mu       sync.Mutex
 	running  map[uint64]*record // by order of arrival
 	arrivals uint64
-	finished []facts // ring: the one with sequence number s is at (s-1) % finishedKept
-	last     uint64  // sequence number of the newest finished request
+	finished []facts         // ring: the one with sequence number s is at (s-1) % finishedKept
+	last     uint64          // sequence number of the newest finished request
+	none     []chan struct{} // to close when no request is in flight
 }
 
 func newRequestLog() *requestLog {
@@ -53,6 +54,9 @@ func (l *requestLog) close(r *record, why Finish, now time.Time) {
 	}
 	r.finish = why
 	delete(l.running, r.seq)
+	if len(l.running) == 0 {
+		l.tellIdle()
+	}
 	l.last++
 	f := r.facts
 	f.seq = l.last
@@ -61,6 +65,26 @@ func (l *requestLog) close(r *record, why Finish, now time.Time) {
 	} else {
 		l.finished[(f.seq-1)%finishedKept] = f
 	}
+}
+
+// idle returns a channel that is closed once no request is in flight.
+func (l *requestLog) idle() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := make(chan struct{})
+	l.none = append(l.none, c)
+	if len(l.running) == 0 {
+		l.tellIdle()
+	}
+	return c
+}
+
+// tellIdle wakes who waits for idle; the caller holds mu.
+func (l *requestLog) tellIdle() {
+	for _, c := range l.none {
+		close(c)
+	}
+	l.none = nil
 }
 
 // inFlight returns up to limit requests in flight, the oldest first, and the number of all.

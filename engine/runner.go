@@ -32,6 +32,9 @@ type Result struct {
 	// well, from the first one on, and the token after them, so 1…Drafts+1 of them.
 	// None without a Sampler.
 	Tokens []int
+	// Logprobs has one entry for each of Tokens when the Sampler wants them, else
+	// none. What an entry refers to stays as it is after the next call.
+	Logprobs []Logprobs
 	// Err says why there is no token after Tokens. It concerns this sequence alone, which ends with it.
 	Err error
 }
@@ -42,4 +45,13 @@ func (r Result) held() int {
 		return len(r.Tokens)
 	}
 	return max(0, len(r.Tokens)-1)
+}
+
+// logprobs are those of the nth token; nil: there are none.
+func (r *Result) logprobs(n int) *Logprobs {
+	if n >= len(r.Logprobs) {
+		return nil
+	}
+	l := r.Logprobs[n]
+	return &l
 }

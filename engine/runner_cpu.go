@@ -15,6 +15,7 @@ type cpuRunner struct {
 	chunks []model.Chunk // scratch
 	out    []Result      // scratch
 	tokens []int         // scratch: what the results refer to
+	probs  []Logprobs    // likewise
 }
 
 // newCPURunner loads the model that the configuration names.
@@ -81,7 +82,7 @@ func (r *cpuRunner) Shape() Shape {
 
 // Run computes the chunks in one pass and samples where tokens are wanted.
 func (r *cpuRunner) Run(batch []Chunk) ([]Result, error) {
-	r.chunks, r.tokens, r.out = r.chunks[:0], r.tokens[:0], r.out[:0]
+	r.chunks, r.tokens, r.probs, r.out = r.chunks[:0], r.tokens[:0], r.probs[:0], r.out[:0]
 	for _, c := range batch {
 		r.chunks = append(r.chunks, model.Chunk{Tokens: c.Tokens, Start: c.Start, Blocks: c.Blocks, Logits: c.wanted()})
 	}
@@ -109,17 +110,22 @@ func (c Chunk) wanted() int {
 // the guess is what was picked. The Sampler draws once for each token, as it would
 // without guesses, so that they do not show in what it picks.
 func (r *cpuRunner) verify(c Chunk, logits [][]float32) Result {
-	from, guesses := len(r.tokens), c.Tokens[len(c.Tokens)-c.Drafts:]
+	from, first, guesses := len(r.tokens), len(r.probs), c.Tokens[len(c.Tokens)-c.Drafts:]
+	result := func(err error) Result {
+		return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)], Logprobs: r.probs[first:len(r.probs):len(r.probs)], Err: err}
+	}
 	for n, l := range logits {
 		if !hasMaximum(l) {
-			return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)], Err: errLogits}
+			return result(errLogits)
 		}
-		r.tokens = append(r.tokens, c.Sampler.Sample(l))
-		if n == len(guesses) || r.tokens[len(r.tokens)-1] != guesses[n] {
+		token := c.Sampler.Sample(l)
+		r.tokens = append(r.tokens, token)
+		r.probs = c.Sampler.AppendLogprobs(r.probs, l, token)
+		if n == len(guesses) || token != guesses[n] {
 			break
 		}
 	}
-	return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)]}
+	return result(nil)
 }
 
 // Close ends the threads of the forward pass.

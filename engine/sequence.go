@@ -11,7 +11,7 @@ const (
 	FinishLength   Finish = "length" // as many tokens as asked for, or as fit
 	FinishAbort    Finish = "abort"  // the client has gone, or the engine is stopping
 	FinishError    Finish = "error"
-	FinishRejected Finish = "rejected" // it never became a sequence: the queue was full
+	FinishRejected Finish = "rejected" // it never became a sequence: the queue was full, or the engine is draining
 )
 
 // Sequence is a prompt and the tokens generated for it. After Scheduler.Add the

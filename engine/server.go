@@ -27,7 +27,9 @@ func (e *Engine) Handler() http.Handler {
 		{"POST /v1/completions", e.generate("cmpl-", parseCompletion)},
 		{"GET /v1/models", http.HandlerFunc(e.serveModels)},
 		{"GET /v1/models/{model}", http.HandlerFunc(e.serveModel)},
-		{"GET /health", http.HandlerFunc(e.serveHealth)},
+		{"GET /health", health(e.ready)}, // as vLLM's: may requests come?
+		{"GET /health/ready", health(e.ready)},
+		{"GET /health/live", health(e.live)},
 		{"GET /metrics", promhttp.HandlerFor(e.metrics.registry, promhttp.HandlerOpts{})},
 		{"GET /debug/requests", http.HandlerFunc(e.serveRequests)},
 	} {
@@ -82,12 +84,12 @@ func sameSecret(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// tooMany refuses a request because the queue is full.
-func (e *Engine) tooMany() error {
+// tooMany refuses a request because the queue is full for its class.
+func (e *Engine) tooMany(c Class) error {
 	return &apiError{
 		status: http.StatusTooManyRequests, kind: "rate_limit_error", code: "queue_full",
-		message:    fmt.Sprintf("the queue is full (%d requests are waiting); try again later", e.config.MaxQueue),
-		retryAfter: e.queue.retryAfter(),
+		message:    fmt.Sprintf("the queue is full (%d requests of class %s or above are waiting); try again later", e.config.MaxQueue, c),
+		retryAfter: e.queue.retryAfter(c),
 	}
 }
 
@@ -119,12 +121,15 @@ func (e *Engine) serveModel(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, e.card())
 }
 
-func (e *Engine) serveHealth(w http.ResponseWriter, r *http.Request) {
-	if err := e.health(); err != nil {
-		unavailable(err.Error()).write(w)
-		return
+// health answers 200, or 503 with what is wrong.
+func health(check func() error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := check(); err != nil {
+			unavailable(err.Error()).write(w)
+			return
+		}
+		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
 // writeJSON sends v as the whole answer.

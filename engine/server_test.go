@@ -208,3 +208,36 @@ func TestPprof(t *testing.T) {
 		t.Errorf("goroutines: %d %.300s", w.Code, w.Body)
 	}
 }
+
+// A client that never reads its stream holds up nobody: its sequence is computed to
+// the end and freed, others are served, and after a while its connection is broken.
+func TestClientNeverReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startFake(t, func(c *Config, f *fakeRunner) { c.MaxNumSeqs = 1 })
+		defer e.stop()
+		network, stop := serve(e)
+		defer stop()
+		conn := network.dial() // a pipe without a buffer
+		defer conn.Close()
+		body := completion(3, 150, `,"stream":true`)
+		io.WriteString(conn, "POST /v1/completions HTTP/1.1\r\nHost: engine\r\nContent-Length: "+itoa(len(body))+"\r\n\r\n"+body)
+		synctest.Wait()
+		e.freed(t)
+		if n := e.InFlight(); n != 1 {
+			t.Errorf("%d in flight, want the one that is not read", n)
+		}
+		for range 3 {
+			if w := e.post(t.Context(), "/v1/completions", completion(4, 5, "")); w.Code != 200 {
+				t.Errorf("another request: %d", w.Code)
+			}
+		}
+		<-time.After(writeTimeout + time.Second)
+		synctest.Wait()
+		if n := e.InFlight(); n != 0 {
+			t.Errorf("%d in flight after %s", n, writeTimeout)
+		}
+		if got := e.requests(t, "").Finished; len(got) != 4 || got[3].Finish != FinishAbort {
+			t.Errorf("finished %+v", got)
+		}
+	})
+}

@@ -19,7 +19,8 @@ func (e *Engine) speculate() error {
 }
 
 // compute runs a step on the runner, with guesses where there are some.
-func (e *Engine) compute(step Step) ([]Result, error) {
+func (e *Engine) compute(step Step, c composition) ([]Result, error) {
+	defer e.labelled(c.label())()
 	var guesses [][]int
 	if e.speculation != nil {
 		var err error

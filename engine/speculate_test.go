@@ -52,7 +52,7 @@ func answerAll(t testing.TB, c Config, seqs []*Sequence) (outputs [][]int, e *En
 		t.Fatal(err)
 	}
 	for _, q := range seqs {
-		e.submit(newJob(q, e.log.open("", e.config.Now()), e.queue.enter()))
+		e.submit(newJob(q, e.log.open("", e.config.Now()), e.queue.enter(Normal)))
 	}
 	for e.takeCommands(); !e.scheduler.Idle(); steps++ {
 		e.step()

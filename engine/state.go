@@ -6,6 +6,15 @@ import (
 	"time"
 )
 
+// phase is where in its life the engine is.
+type phase uint8
+
+const (
+	created phase = iota // Run has not been called
+	looping
+	stopped
+)
+
 // state is what the loop publishes of itself.
 type state struct {
 	running, waiting int // sequences
@@ -39,22 +48,43 @@ func (e *Engine) snapshot() state {
 	return s
 }
 
-var errStopped = errors.New("the engine has stopped")
+// Why the engine does not serve.
+var (
+	errNotStarted = errors.New("the engine has not started yet")
+	errDraining   = errors.New("the engine is draining: it finishes what it has and takes nothing new")
+	errStopped    = errors.New("the engine has stopped")
+)
 
 // stallAfter is how long a step may take until the engine calls itself stuck.
 const stallAfter = 30 * time.Second
 
-// health is nil while the engine can serve.
-func (e *Engine) health() error {
+// live is nil while the loop can be expected to go on: else only a new process helps.
+func (e *Engine) live() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.stopped {
+	if e.phase == stopped {
 		return errStopped
 	}
 	if began := e.state.stepBegan; !began.IsZero() {
 		if d := e.config.Now().Sub(began); d > stallAfter {
 			return fmt.Errorf("one step has been running for %s", d.Round(time.Second))
 		}
+	}
+	return nil
+}
+
+// ready is nil while new requests are served: a balancer may send some.
+func (e *Engine) ready() error {
+	if err := e.live(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.phase == created:
+		return errNotStarted
+	case e.draining:
+		return errDraining
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ func (e *Engine) step() (wait time.Duration) {
 	for _, q := range step.Admitted {
 		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
+		e.config.Log.scheduled(e.jobs[q].record, chosen)
 	}
 	composition := compositionOf(step)
 
@@ -26,7 +27,7 @@ func (e *Engine) step() (wait time.Duration) {
 		e.jobs[q].record.finished(StageBatch, began)
 	}
 	e.show(began)
-	results, err := e.compute(step)
+	results, err := e.compute(step, composition)
 	at := e.config.Now()
 
 	if err != nil {
@@ -77,9 +78,9 @@ func (e *Engine) deliver(step Step, results []Result, at time.Time) {
 		if len(r.Tokens) > 0 && len(i.Seq.Output) > 0 { // once a step, as vLLM does, however many tokens
 			e.metrics.itl.Observe(at.Sub(j.last).Seconds())
 		}
-		for _, t := range r.Tokens {
+		for k, t := range r.Tokens {
 			if !i.Seq.Finished() {
-				e.sampled(j, t, at)
+				e.sampled(j, event{token: t, at: at, logprobs: r.logprobs(k)})
 			}
 		}
 		if r.Err != nil {
@@ -98,17 +99,19 @@ func (e *Engine) corrupted(j *job, at time.Time) {
 }
 
 // sampled passes a token on, and ends its sequence when it was the last one.
-func (e *Engine) sampled(j *job, token int, at time.Time) {
-	q := j.seq
-	q.Output = append(q.Output, token)
+func (e *Engine) sampled(j *job, ev event) {
+	q, at := j.seq, ev.at
+	q.Output = append(q.Output, ev.token)
 	if len(q.Output) == 1 {
 		e.metrics.prefilled(len(q.Prompt), j.record.snapshot().cachedTokens)
 	}
 	e.metrics.generationTokens.Inc()
 	j.last = at
 	j.record.token(at)
-	ev := event{token: token, at: at, finish: e.finish(q, token)}
-	if ev.finish == "" {
+	if len(q.Output) == 1 {
+		e.config.Log.firstToken(j.record, at)
+	}
+	if ev.finish = e.finish(q, ev.token); ev.finish == "" {
 		j.events.put(ev)
 		return
 	}

@@ -65,7 +65,7 @@ func (s *eventStream) end(p piece, a *answer) error {
 	} else {
 		s.finish = p.finish
 		if s.out.usage {
-			_ = s.send(s.out.total(newUsage(len(a.job.seq.Prompt), p.tokens)))
+			_ = s.send(s.out.total(s.usage(a, p)))
 		}
 	}
 	_ = s.raw("data: [DONE]\n\n")

@@ -15,6 +15,9 @@ type Tokenizer interface {
 	Encode(text string, special bool) []int
 	// Begin returns the tokens that every prompt begins with, none or one.
 	Begin() []int
+	// Bytes returns what a token stands for in a text; of a control token, which
+	// stands for nothing, the name.
+	Bytes(id int) []byte
 	// IsStop reports whether a token ends an answer.
 	IsStop(id int) bool
 	// NewDecoder returns a decoder for one stream of tokens.

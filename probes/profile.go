@@ -12,7 +12,7 @@ type Profile struct {
 }
 
 // ProfileFacts is what a profile says about stages: shares of on-CPU samples by
-// what the leaf-most known frame is for. Shares sum to 1 with "other".
+// what the leaf-most known frame, or the label of the goroutine, is for. Shares sum to 1 with "other".
 type ProfileFacts struct {
 	At      time.Time
 	Seconds float64

@@ -60,9 +60,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run is main for tests: it parses args, runs the command and returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // the first signal asks, the second one kills
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -82,4 +81,21 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return exit.code
+}
+
+// untilSignal returns a context that ends with the first signal. That one asks, the
+// next one kills: by the time the context ends signals do again what they usually do.
+func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		select {
+		case <-signals:
+		case <-ctx.Done():
+		}
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx, cancel
 }

@@ -3,12 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type serveOptions struct {
 	addr       string
 	modelPath  string
 	withParent bool
+	drain      time.Duration // for the requests in flight, after the first signal
+	log        logOptions
 	engine     engine.Config
 	scheduler  schedulerFlags
 }
@@ -33,9 +36,13 @@ func newServeCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run llmtop's own serving engine (OpenAI API, vLLM's metrics)",
 		Long: `Serves a Llama-family GGUF model on the CPU with continuous batching and a paged KV
-cache: /v1/chat/completions, /v1/completions, /v1/models, /health, /metrics under
-vLLM's names, /debug/requests and /debug/pprof. Without --model it serves the small
-model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
+cache: /v1/chat/completions, /v1/completions, /v1/models, /health (ready; also
+/health/live and /health/ready), /metrics under vLLM's names, /debug/requests and
+/debug/pprof. Without --model it serves the small model that is built in. An API key
+is taken from ` + apiKeyVariable + `.
+
+What happens to requests is logged as JSON lines, lengths and times, never text. The
+first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at once.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd, o) },
 	}
@@ -51,15 +58,28 @@ model that is built in. An API key is taken from ` + apiKeyVariable + `.`,
 	f.IntVar(&o.engine.TokenizerThreads, "tokenizer-threads", 0, "most texts tokenized at once (0: all cores)")
 	f.StringVar(&o.engine.TokenizerCache, "tokenizer-cache", engine.On, "`on`, or off: read the vocabulary from the file for every request")
 	f.StringVar(&o.engine.Assemble, "assemble", engine.Precompiled, "how chats become prompts: `precompiled`, or naive: anew for each message")
+	f.DurationVar(&o.drain, "drain-timeout", 30*time.Second, "how long requests in flight may take to finish when it is to end")
+	f.StringVar(&o.log.mode, "log", "async", "event log: async (never waits, may drop lines), sync (the engine waits for each line) or off")
+	f.StringVar(&o.log.file, "log-file", "", "append the event log to this `file` (default: standard error)")
 	f.BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")
 	return cmd
 }
 
-func runServe(cmd *cobra.Command, o serveOptions) error {
+func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
+	if err := checkDuration("drain-timeout", o.drain); err != nil {
+		return err
+	}
+	log, closeLog, err := o.log.open(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, failed(closeLog(), "")) }()
+	o.engine.Log = log
 	o.configure(cancel)
+	o.engine.Threads = cmp.Or(o.engine.Threads, runtime.GOMAXPROCS(0))
 	e, err := engine.New(o.engine)
 	if err != nil {
 		return failed(err, "")
@@ -68,13 +88,21 @@ func runServe(cmd *cobra.Command, o serveOptions) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", w)
 	}
 	keepWithin(e.Budget().Limit)
+	spareProcessor(o.engine.Threads)
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
 	}
 	writeBudget(cmd.OutOrStdout(), e.Budget())
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
-	return serveUntil(ctx, e, listener)
+	return serveUntil(ctx, e, listener, o.drain, cmd.OutOrStdout())
+}
+
+// spareProcessor lets Go run one thread more than the forward pass takes. Else a
+// handler waits until the Go scheduler takes a thread away from the forward pass,
+// 10 ms each time; the kernel gives it a core at once.
+func spareProcessor(threads int) {
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
 }
 
 // newServer bounds what a connection costs before and between requests; the engine
@@ -84,27 +112,43 @@ func newServer(h http.Handler) *http.Server {
 }
 
 // serveUntil runs the engine and its HTTP server until ctx ends or one of them fails.
-func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener) error {
+// When ctx ends the requests in flight may take so long to finish; meanwhile new ones
+// are refused and the engine's state can still be read.
+func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener, drain time.Duration, out io.Writer) error {
 	server := newServer(e.Handler())
-	ended := make(chan error, 2)
-	loop, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { ended <- e.Run(loop) }()
-	go func() { ended <- server.Serve(listener) }()
+	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
+	looped, served := make(chan error, 1), make(chan error, 1)
+	go func() { looped <- e.Run(loop) }()
+	go func() { served <- server.Serve(listener) }()
+	var err error
 	select {
 	case <-ctx.Done():
-		grace, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		server.Shutdown(grace)
-		server.Close()
-		return nil
-	case err := <-ended:
-		server.Close()
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return failed(err, "")
+		if n := e.InFlight(); n > 0 && drain > 0 {
+			fmt.Fprintf(out, "requests in flight: %d, they have %s to finish (once more ends at once)\n", n, drain)
 		}
-		return nil
+		end, cancel := context.WithTimeout(context.Background(), drain)
+		defer cancel()
+		_ = e.Drain(end) // what has not finished by then is aborted
+		stop()
+		select {
+		case err = <-looped:
+		case <-time.After(time.Second): // a step that takes long, or hangs, ends with the process
+		}
+	case err = <-looped:
+		stop()
+	case err = <-served:
+		stop()
 	}
+	shut(server)
+	return failed(err, "")
+}
+
+// shut lets the last bytes go out; the answers have been written or aborted.
+func shut(server *http.Server) {
+	grace, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = server.Shutdown(grace)
+	_ = server.Close()
 }
 
 // configure fills the engine's configuration; as a child of the demo it also takes
@@ -120,6 +164,7 @@ func (o *serveOptions) configure(end func()) {
 	if !o.withParent {
 		return
 	}
+	o.drain = 0 // nobody waits for the answers
 	slow := &demo.SlowTokenizer{}
 	o.engine.WrapTokenizer = slow.Wrap
 	demo.Parent(os.Stdin, slow.Control, end)

@@ -1,7 +1,9 @@
 package model
 
 import (
+	"context"
 	"runtime"
+	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 )
@@ -12,6 +14,7 @@ type workers struct {
 	threads int
 	jobs    chan *job
 	done    sync.WaitGroup
+	labels  context.Context // whose profiling labels the goroutines carry; nil: their own
 }
 
 // job is one loop being shared: workers take grain items at a time.
@@ -20,6 +23,7 @@ type job struct {
 	next     atomic.Int64
 	body     func(worker, lo, hi int)
 	left     sync.WaitGroup
+	labels   context.Context
 }
 
 // newWorkers starts threads-1 goroutines; threads below 1 means GOMAXPROCS.
@@ -35,7 +39,12 @@ func newWorkers(threads int) *workers {
 }
 
 func (w *workers) serve(id int) {
+	var labels context.Context
 	for j := range w.jobs {
+		if j.labels != labels {
+			labels = j.labels
+			pprof.SetGoroutineLabels(labels)
+		}
 		j.work(id)
 		j.left.Done()
 	}
@@ -63,7 +72,7 @@ func (w *workers) run(n, grain int, body func(worker, lo, hi int)) {
 		}
 		return
 	}
-	j := &job{n: n, grain: max(grain, n/(4*w.threads)), body: body}
+	j := &job{n: n, grain: max(grain, n/(4*w.threads)), body: body, labels: w.labels}
 	j.left.Add(helpers)
 	for range helpers {
 		w.jobs <- j

@@ -24,9 +24,11 @@ const (
 	maxName     = 200 // bytes of a function name that is shown
 )
 
-// Facts tells what the samples of a profile were for. Each sample counts once,
-// for its leaf-most frame that the table knows; shares sum to 1. A profile
-// without samples (an idle engine) has no shares.
+// Facts tells what the samples of a profile were for. Each sample counts once: for
+// the stage that its label names, unless its frames show a mechanism that every
+// stage may have (garbage collection, locks, JSON …); without a label, for its
+// leaf-most frame that the table knows. Shares sum to 1. A profile without samples
+// (an idle engine) has no shares.
 func Facts(p *probes.Profile) (facts *probes.ProfileFacts, err error) {
 	defer func() {
 		if r := recover(); r != nil { // a profile is outside data in the hands of a foreign parser
@@ -83,7 +85,7 @@ func count(p *profile.Profile, facts *probes.ProfileFacts) {
 		}
 		weight := float64(s.Value[index])
 		stack := functions(s)
-		what := known.of(stack)
+		what := purpose(known.of(stack), labelled(s))
 		facts.Share[what] += weight
 		facts.Samples += samples(p, s)
 		total += weight

@@ -18,7 +18,7 @@ var at = time.Date(2027, 3, 4, 5, 6, 7, 0, time.UTC)
 // stack is a sampled stack.
 type stack struct {
 	samples int64
-	frames  string // leaf first, separated by blanks; "a|b" is a inlined into b
+	frames  string // leaf first, separated by blanks; "a|b" is a inlined into b; "stage=x" is a label
 }
 
 // pprof makes the profile that a Go program would send, 10 ms a sample.
@@ -33,6 +33,10 @@ func pprof(t testing.TB, stacks ...stack) *probes.Profile {
 	for _, s := range stacks {
 		sample := &profile.Sample{Value: []int64{s.samples, s.samples * 1e7}}
 		for _, names := range strings.Fields(s.frames) {
+			if stage, ok := strings.CutPrefix(names, "stage="); ok {
+				sample.Label = map[string][]string{"stage": {stage}, "endpoint": {"/v1"}}
+				continue
+			}
 			l := &profile.Location{ID: uint64(len(p.Location) + 1), Mapping: p.Mapping[0], Address: uint64(len(p.Location) + 1)}
 			for _, name := range strings.Split(names, "|") {
 				if functions[name] == nil {

@@ -73,12 +73,14 @@ var table = []rule{
 	{what: JSON, prefix: "encoding/json/"},
 	{what: Logging, prefix: "log."},
 	{what: Logging, prefix: "log/slog."},
+	{what: Logging, prefix: "llmtop/engine.(*EventLog)"},
+	{what: Logging, prefix: "llmtop/engine.(*lineWriter)"},
+	{what: Logging, prefix: "os.(*File).Write"}, // what a server writes to files is mostly its log
 	{what: Send, prefix: "net/http.(*response)"},
 	{what: Send, prefix: "net/http.(*chunkWriter)"},
 	{what: Send, prefix: "net/http.checkConnErrorWriter"},
 	{what: Send, prefix: "net/http.(*http2responseWriter)"},
 	{what: Send, prefix: "net.(*conn).Write"},
-	{what: Send, prefix: "internal/poll.(*FD).Write"},
 	{what: Send, prefix: "crypto/tls.(*Conn).Write"},
 
 	// Python engines (vLLM, SGLang, TGI); function names as samplers print them.

@@ -72,7 +72,7 @@ func (d *Demo) start(ctx context.Context) error {
 
 // serve starts the engine and waits for its address.
 func (d *Demo) serve(ctx context.Context) error {
-	args := []string{"serve", "--addr", "127.0.0.1:0"}
+	args := []string{"serve", "--addr", "127.0.0.1:0", "--log", "off"}
 	if d.cfg.Threads > 0 {
 		args = append(args, "--threads", strconv.Itoa(d.cfg.Threads))
 	}
