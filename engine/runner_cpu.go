@@ -22,6 +22,7 @@ func newCPURunner(c Config) (Runner, Tokenizer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	defer file.Close() // the model keeps what it needs
 	vocab, err := file.Vocab()
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the vocabulary: %w", err)
