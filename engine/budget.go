@@ -27,7 +27,8 @@ const bufferBytes = 128 << 20
 // usedModel is a loaded model with the most that it computes in a pass.
 type usedModel struct {
 	*model.Model
-	rows int
+	rows   int
+	logits int // rows of which it gives the logits
 }
 
 // newBudget adds up what the models will take. The error says how many blocks would fit.
@@ -37,7 +38,8 @@ func newBudget(c Config, kv model.KVType, models ...usedModel) (Budget, error) {
 	for _, m := range models {
 		shape := m.Config()
 		b.Weights += m.WeightBytes()
-		b.Activations += model.ActivationBytes(shape, m.rows, min(shape.Context, c.NumBlocks*c.BlockSize), c.Threads)
+		b.Activations += model.ActivationBytes(shape, m.rows, min(shape.Context, c.NumBlocks*c.BlockSize), c.Threads) -
+			model.LogitBytes(shape, max(0, m.rows-m.logits))
 		block += model.KVBytes(shape, c.BlockSize, kv)
 	}
 	b.Total = b.Weights + b.Activations + b.Buffer

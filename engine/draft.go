@@ -20,6 +20,7 @@ func openDraft(c Config, main *model.File) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer file.Close() // the model keeps what it needs
 	vocab, err := file.Vocab()
 	if err != nil {
 		return nil, fmt.Errorf("reading its vocabulary: %w", err)

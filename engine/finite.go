@@ -6,15 +6,18 @@ import (
 )
 
 // errLogits ends a sequence whose next token cannot be picked.
-var errLogits = errors.New("the logits have no finite maximum")
+var errLogits = errors.New("the logits are broken")
 
-// hasMaximum reports whether the largest of the logits is a finite number. NaNs are
-// passed over, as the Sampler does.
-func hasMaximum(logits []float32) bool {
+// sound reports whether a token can be picked from the logits: none is NaN, and the
+// largest is a finite number. One NaN is a sign that the others are wrong as well.
+func sound(logits []float32) bool {
 	most := float32(math.Inf(-1))
 	for _, l := range logits {
 		if l > most {
 			most = l
+		}
+		if l != l {
+			return false
 		}
 	}
 	return most >= -math.MaxFloat32 && most <= math.MaxFloat32

@@ -1,22 +1,16 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/binary"
 	"errors"
 	"math"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"llmtop/engine/model"
 )
 
-func TestHasMaximum(t *testing.T) {
+func TestSoundLogits(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
 		logits []float32
@@ -24,7 +18,7 @@ func TestHasMaximum(t *testing.T) {
 	}{
 		{[]float32{1, 2}, true},
 		{[]float32{-math.MaxFloat32}, true},
-		{[]float32{nan, 2, nan}, true},
+		{[]float32{nan, 2, nan}, false},
 		{[]float32{-inf, -5}, true},
 		{[]float32{nan, nan}, false},
 		{[]float32{-inf, -inf}, false},
@@ -32,7 +26,7 @@ func TestHasMaximum(t *testing.T) {
 		{[]float32{1, inf}, false},
 		{nil, false},
 	} {
-		if got := hasMaximum(c.logits); got != c.want {
+		if got := sound(c.logits); got != c.want {
 			t.Errorf("%v: %t, want %t", c.logits, got, c.want)
 		}
 	}
@@ -138,37 +132,34 @@ func TestBrokenLogits(t *testing.T) {
 	}
 }
 
-// poisoned is the shipped model with NaN for the embedding of one token: whatever
-// holds that token has no logits. The embedding is the first tensor of the file's
-// data, which follows the entry of the last one in the table.
-func poisoned(t *testing.T, token int) (path string) {
-	t.Helper()
-	data, last := slices.Clone(model.Oncall()), []byte("output_norm.weight")
-	end := bytes.Index(data, last) + len(last) + 4 + 8 + 4 + 8 // dimensions, the one, type, offset
-	const scale, row = 34, 128 / 32 * 34
-	at := (end+31)/32*32 + token*row
-	for b := at; b < at+row; b += scale {
-		binary.LittleEndian.PutUint16(data[b:], 0x7E00)
-	}
-	path = filepath.Join(t.TempDir(), "poisoned.gguf")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+// sickRunner is the real one, but the logits of whatever holds one token are broken.
+type sickRunner struct {
+	*cpuRunner
+	bad int
 }
 
-// With a real model, too: one sequence is poisoned, those that share its steps and
-// take its blocks afterwards have their golden tokens, with guesses and without.
-func TestPoisonedSequence(t *testing.T) {
-	const poison, tokens = 900, 24
-	path, prompts := poisoned(t, poison), readGoldens(t).Prompts
+func (r *sickRunner) Run(batch []Chunk) ([]Result, error) {
+	out, err := r.cpuRunner.Run(batch)
+	for n, c := range batch {
+		if c.Sampler != nil && slices.Contains(c.Tokens, r.bad) {
+			out[n] = Result{Err: errLogits}
+		}
+	}
+	return out, err
+}
+
+// With a real model, too: one sequence ends, those that share its steps and take its
+// blocks afterwards have their golden tokens, with guesses and without.
+func TestSickSequence(t *testing.T) {
+	const bad, tokens = 900, 24
+	prompts := readGoldens(t).Prompts
 	if raceEnabled {
 		prompts = prompts[:2]
 	}
 	for _, c := range []Config{
 		{}, {KVCacheType: "int8"}, {Speculative: SpeculateDraft}, {Speculative: SpeculateNgram}, {MaxNumSeqs: 3, MaxBatchedTokens: 20},
 	} {
-		c.ModelPath, c.NumBlocks = path, 40
+		c.NumBlocks, c.MaxQueue = 40, Unlimited
 		var want [][]int
 		seqs := sequences(prompts, 100, tokens, greedily)
 		if c.KVCacheType != "" {
@@ -176,11 +167,16 @@ func TestPoisonedSequence(t *testing.T) {
 		} else {
 			want = goldenAnswers(prompts, 100, tokens)
 		}
-		sick := &Sequence{Prompt: slices.Concat(seqs[0].Prompt, []int{poison}), MaxTokens: tokens, IgnoreEOS: true, Sampler: NewSampler(1, .9, 1)}
-		got, e, _ := answerAll(t, c, slices.Insert(slices.Clone(seqs), 1, sick))
-		if len(sick.Output) != 0 || counted(e.metrics.corrupted) != 1 {
-			t.Errorf("speculation %q, KV %q: %d tokens of a poisoned sequence, %g counted", c.Speculative, c.KVCacheType, len(sick.Output), counted(e.metrics.corrupted))
+		sick := &Sequence{Prompt: slices.Concat(seqs[0].Prompt, []int{bad}), MaxTokens: tokens, IgnoreEOS: true, Sampler: NewSampler(1, .9, 1)}
+		e, err := New(c)
+		if err != nil {
+			t.Fatal(err)
 		}
-		same(t, "beside the poisoned", slices.Delete(got, 1, 2), want)
+		e.runner = &sickRunner{e.runner.(*cpuRunner), bad}
+		got, _ := answerOn(t, e, slices.Insert(slices.Clone(seqs), 1, sick))
+		if len(sick.Output) != 0 || counted(e.metrics.corrupted) != 1 {
+			t.Errorf("speculation %q, KV %q: %d tokens of a sick sequence, %g counted", c.Speculative, c.KVCacheType, len(sick.Output), counted(e.metrics.corrupted))
+		}
+		same(t, "beside the sick one", slices.Delete(got, 1, 2), want)
 	}
 }

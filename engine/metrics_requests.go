@@ -25,7 +25,7 @@ func newRequestMetrics(f factory, lengths []float64) requestMetrics {
 	m := requestMetrics{
 		success:        f.counters("vllm:request_success_total", "Requests that ended, by reason.", "finished_reason"),
 		rejected:       f.refusals(),
-		corrupted:      f.counter("vllm:corrupted_requests_total", "Requests that ended because their logits had no finite maximum."),
+		corrupted:      f.counter("vllm:corrupted_requests_total", "Requests that ended because their logits were broken."),
 		rejectedBytes:  f.counter("llmtop:rejected_prompt_bytes_total", "Text of the prompts refused before they were tokenized."),
 		tpot:           f.histogram("vllm:request_time_per_output_token_seconds", "Mean time per output token of a request, after the first.", tokenBuckets),
 		e2e:            f.histogram("vllm:e2e_request_latency_seconds", "Arrival until the last token.", requestBuckets),

@@ -24,6 +24,7 @@ func newCPURunner(c Config) (Runner, words, error) {
 	if err != nil {
 		return nil, words{}, err
 	}
+	defer file.Close() // the model keeps what it needs
 	w, err := readWords(file)
 	if err != nil {
 		return nil, words{}, err
@@ -46,13 +47,13 @@ func (r *cpuRunner) prepare(c Config, file *model.File) error {
 	if err != nil {
 		return err
 	}
-	models := []usedModel{{r.model, c.MaxBatchedTokens}}
+	models := []usedModel{{r.model, c.MaxBatchedTokens, c.MaxNumSeqs * (1 + c.drafts())}}
 	var draft *model.Model
 	if c.Speculative == SpeculateDraft {
 		if draft, err = openDraft(c, file); err != nil {
 			return fmt.Errorf("loading the draft model: %w", err)
 		}
-		models = append(models, usedModel{draft, c.MaxBatchedTokens + c.MaxNumSeqs})
+		models = append(models, usedModel{draft, c.MaxBatchedTokens + c.MaxNumSeqs, c.MaxNumSeqs})
 	}
 	if r.budget, err = newBudget(c, kv, models...); err != nil {
 		if draft != nil {
@@ -115,7 +116,7 @@ func (r *cpuRunner) verify(c Chunk, logits [][]float32) Result {
 		return Result{Tokens: r.tokens[from:len(r.tokens):len(r.tokens)], Logprobs: r.probs[first:len(r.probs):len(r.probs)], Err: err}
 	}
 	for n, l := range logits {
-		if !hasMaximum(l) {
+		if !sound(l) {
 			return result(errLogits)
 		}
 		token := c.Sampler.Sample(l)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -51,6 +52,13 @@ func answerAll(t testing.TB, c Config, seqs []*Sequence) (outputs [][]int, e *En
 	if err != nil {
 		t.Fatal(err)
 	}
+	outputs, steps = answerOn(t, e, seqs)
+	return outputs, e, steps
+}
+
+// answerOn does it on an engine whose loop does not run, and closes it.
+func answerOn(t testing.TB, e *Engine, seqs []*Sequence) (outputs [][]int, steps int) {
+	t.Helper()
 	for _, q := range seqs {
 		e.submit(newJob(q, e.log.open("", e.config.Now()), e.queue.enter(Normal)))
 	}
@@ -65,10 +73,10 @@ func answerAll(t testing.TB, c Config, seqs []*Sequence) (outputs [][]int, e *En
 			t.Errorf("the draft model still follows %d sequences", len(d.seqs))
 		}
 	}
-	if err := e.runner.(*cpuRunner).Close(); err != nil {
+	if err := e.runner.(io.Closer).Close(); err != nil {
 		t.Fatal(err)
 	}
-	return outputs, e, steps
+	return outputs, steps
 }
 
 // sequences are the golden prompts up to a length, each with a sampler of its own.

@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// Activations are quantised to 18 bits a block of 32 for products with Q8_0
-// weights: 32 products of a byte and an activation then fit 31 bits, see dot.go.
+// Activations are quantised to 18 bits a block of 32 for products with weights
+// of a byte: 32 products of a byte and an activation then fit 31 bits, see dot.go.
 const maxActivation = 1<<18 - 1
 
 // group is the number of tokens whose activations lie interleaved, so that one
@@ -14,10 +14,11 @@ const group = 4
 // block: x[8j+i]<<32 + x[8j+4+i]. The value of an activation is its integer times
 // scale. offset is the start value of a dot product: weights are biased by 128, so
 // 128 times the sum of the activations comes off, in the upper half where the
-// result forms.
+// result forms. first is the sum of the first half of them.
 type block1 struct {
 	lane   [16]int64
 	offset int64
+	first  int32
 	scale  float32
 }
 
@@ -25,6 +26,7 @@ type block1 struct {
 type block4 struct {
 	lane   [16][group]int64
 	offset [group]int64
+	first  [group]int32
 	scale  [group]float32
 }
 
@@ -92,7 +94,7 @@ func (g *block4) setToken(t int, b *block1) {
 	for i, v := range b.lane {
 		g.lane[i][t%group] = v
 	}
-	g.offset[t%group], g.scale[t%group] = b.offset, b.scale
+	g.offset[t%group], g.first[t%group], g.scale[t%group] = b.offset, b.first, b.scale
 }
 
 // set quantises 32 numbers. The scale of what is not finite is NaN, so that a fault
@@ -127,8 +129,11 @@ func (b *block1) set(x *[blockLen]float32) {
 			lane[i] = hi<<32 + lo
 			sum += hi + lo
 		}
+		if j == 1 {
+			b.first = int32(sum)
+		}
 	}
-	b.offset, b.scale = -(sum*128)<<32, most/maxActivation
+	b.offset, b.scale = -(sum*bias8)<<32, most/maxActivation
 }
 
 // round gives the nearest integer of a number below 2^22 in size: adding 1.5 * 2^23

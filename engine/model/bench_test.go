@@ -4,6 +4,9 @@ package model
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -71,6 +74,64 @@ func BenchmarkPrefill(b *testing.B) {
 				}
 			}
 			c.report(b, m, 256)
+		})
+	}
+}
+
+// BenchmarkMatrix multiplies a matrix of each type with one token, as decoding does,
+// and with 16, in one thread.
+func BenchmarkMatrix(b *testing.B) {
+	const rows, cols = 512, 2048
+	rng := rand.New(rand.NewPCG(1, 1))
+	work := newWorkers(1)
+	for _, typ := range allTypes {
+		m := newMatrix(tensor{typ: typ, rows: rows, cols: cols, data: randomRows(rng, typ, rows, cols)})
+		for _, n := range []int{1, 16} {
+			b.Run(fmt.Sprintf("%s/tokens=%d", kindOf(typ).name, n), func(b *testing.B) {
+				var in activations
+				in.resize(n, cols)
+				for i := range in.x {
+					in.x[i] = float32(rng.NormFloat64())
+				}
+				in.quantise(work)
+				out := make([]float32, n*rows)
+				c := startClock()
+				for b.Loop() {
+					m.mul(&in, out, 0, rows)
+				}
+				ops := 2 * float64(b.N) * float64(n) * rows * cols / 1e9
+				b.ReportMetric(ops/b.Elapsed().Seconds(), "Gop/s")
+				b.ReportMetric(ops/(cpuTime()-c.cpu).Seconds(), "Gop/s/core")
+			})
+		}
+	}
+}
+
+// BenchmarkLoad opens and loads a file of about 100 MB (half of that as Q4_K).
+func BenchmarkLoad(b *testing.B) {
+	large := Config{Dim: 1024, Layers: 8, Heads: 16, KVHeads: 4, HeadDim: 64, FFN: 2816, Vocab: 8192, Context: 64, RopeDim: 64}
+	for _, typ := range []uint32{tensorQ8_0, tensorQ4_K} {
+		b.Run(kindOf(typ).name, func(b *testing.B) {
+			path := filepath.Join(b.TempDir(), "large.gguf")
+			data := modelFile(large, typ, 1)
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				f, err := Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				m, err := Load(f, Options{Threads: 1})
+				if err != nil {
+					b.Fatal(err)
+				}
+				m.Close()
+				if err := f.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
@@ -75,17 +76,30 @@ func (w *writer) bytes() []byte {
 // tiny is the shape of the models that tests build.
 var tiny = Config{Dim: 64, Layers: 2, Heads: 4, KVHeads: 2, HeadDim: 16, FFN: 96, Vocab: 40, Context: 64, RopeDim: 16}
 
+// wide is the same with rows of whole super-blocks, for the K-types.
+var wide = Config{Dim: 256, Layers: 1, Heads: 8, KVHeads: 2, HeadDim: 32, FFN: 256, Vocab: 40, Context: 64, RopeDim: 32}
+
 // describe writes the metadata of a shape and a vocabulary for it.
 func (w *writer) describe(c Config) {
-	w.str("general.architecture", "llama")
+	w.shape(c)
+	w.f32(cmp.Or(c.Arch, "llama")+".rope.freq_base", 10000)
+	w.vocab(c.Vocab)
+}
+
+// shape writes the counts.
+func (w *writer) shape(c Config) {
+	arch := cmp.Or(c.Arch, "llama")
+	w.str("general.architecture", arch)
 	w.str("general.name", "tiny")
 	for name, v := range map[string]int{"embedding_length": c.Dim, "block_count": c.Layers, "feed_forward_length": c.FFN, "context_length": c.Context,
 		"attention.head_count": c.Heads, "attention.head_count_kv": c.KVHeads, "rope.dimension_count": c.RopeDim} {
-		w.u32("llama."+name, v)
+		w.u32(arch+"."+name, v)
 	}
-	w.f32("llama.attention.layer_norm_rms_epsilon", 1e-5)
-	w.f32("llama.rope.freq_base", 10000)
-	w.vocab(c.Vocab)
+	if c.HeadDim*c.Heads != c.Dim {
+		w.u32(arch+".attention.key_length", c.HeadDim)
+		w.u32(arch+".attention.value_length", c.HeadDim)
+	}
+	w.f32(arch+".attention.layer_norm_rms_epsilon", cmp.Or(c.NormEps, 1e-5))
 }
 
 func (w *writer) vocab(n int) {
@@ -105,9 +119,14 @@ func (w *writer) vocab(n int) {
 	w.array("tokenizer.ggml.token_type", typeI32, uint64(n), types)
 }
 
-// weights writes random tensors of one type for a shape.
+// weights writes random tensors of one type for a shape, F32 where a row does not fill
+// the type's blocks.
 func (w *writer) weights(c Config, typ uint32, rng *rand.Rand) {
 	matrix := func(name string, rows, cols int) {
+		typ := typ
+		if cols%kindOf(typ).weights != 0 {
+			typ = tensorF32
+		}
 		w.tensor(name, typ, randomRows(rng, typ, rows, cols), uint64(cols), uint64(rows))
 	}
 	vector := func(name string) {
@@ -117,6 +136,11 @@ func (w *writer) weights(c Config, typ uint32, rng *rand.Rand) {
 		}
 		w.tensor(name, tensorF32, b, uint64(c.Dim))
 	}
+	bias := func(name string, n int) {
+		if c.Arch == "qwen2" {
+			w.tensor(name, tensorF32, randomRows(rng, tensorF32, 1, n), uint64(n))
+		}
+	}
 	matrix("token_embd.weight", c.Vocab, c.Dim)
 	for i := range c.Layers {
 		p := "blk." + string(rune('0'+i)) + "."
@@ -124,6 +148,9 @@ func (w *writer) weights(c Config, typ uint32, rng *rand.Rand) {
 		matrix(p+"attn_q.weight", c.Heads*c.HeadDim, c.Dim)
 		matrix(p+"attn_k.weight", c.KVHeads*c.HeadDim, c.Dim)
 		matrix(p+"attn_v.weight", c.KVHeads*c.HeadDim, c.Dim)
+		bias(p+"attn_q.bias", c.Heads*c.HeadDim)
+		bias(p+"attn_k.bias", c.KVHeads*c.HeadDim)
+		bias(p+"attn_v.bias", c.KVHeads*c.HeadDim)
 		matrix(p+"attn_output.weight", c.Dim, c.Heads*c.HeadDim)
 		vector(p + "ffn_norm.weight")
 		matrix(p+"ffn_gate.weight", c.FFN, c.Dim)
@@ -133,31 +160,41 @@ func (w *writer) weights(c Config, typ uint32, rng *rand.Rand) {
 	vector("output_norm.weight")
 }
 
+// allTypes is every tensor type that can be loaded.
+var allTypes = []uint32{tensorF32, tensorF16, tensorBF16, tensorQ8_0, tensorQ4_0, tensorQ4_K, tensorQ5_K, tensorQ6_K}
+
 // randomRows is the data of a matrix with weights of about 0.2 in size.
 func randomRows(rng *rand.Rand, typ uint32, rows, cols int) []byte {
+	if k := kindOf(typ); k.weights > 1 {
+		return randomBlocks(rng, k, rows*cols/k.weights)
+	}
 	var b []byte
-	switch typ {
-	case tensorF32:
-		for range rows * cols {
+	for range rows * cols {
+		switch typ {
+		case tensorF32:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(rng.NormFloat64()*0.2)))
-		}
-	case tensorF16: // exponents -6 to -3 with any sign and fraction
-		for range rows * cols {
+		case tensorBF16:
+			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(float32(rng.NormFloat64()*0.2))>>16))
+		default: // exponents -6 to -3 with any sign and fraction
 			b = binary.LittleEndian.AppendUint16(b, uint16(rng.Uint32()&0x83FF|(9+rng.Uint32N(4))<<10))
-		}
-	default:
-		payload, scale := 32, uint16(0x1400) // 2^-10
-		if typ == tensorQ4_0 {
-			payload, scale = 16, 0x2400 // 2^-6
-		}
-		for range rows * cols / blockLen {
-			b = binary.LittleEndian.AppendUint16(b, scale+uint16(rng.Uint32N(1024)))
-			for range payload {
-				b = append(b, byte(rng.Uint32()))
-			}
 		}
 	}
 	return b
+}
+
+// randomBlocks is blocks of random bytes with float16 scales that suit the type.
+func randomBlocks(rng *rand.Rand, k *kind, n int) []byte {
+	scale := map[uint32]uint16{tensorQ8_0: 0x1400, tensorQ4_0: 0x2400, tensorQ4_K: 0x1000, tensorQ5_K: 0x0C00, tensorQ6_K: 0x0400}[k.typ]
+	data := make([]byte, n*k.bytes)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	for i := 0; i < len(data); i += k.bytes {
+		for j, at := range k.scales {
+			binary.LittleEndian.PutUint16(data[i+at:], scale+uint16(rng.Uint32N(1024))+uint16(j)<<12)
+		}
+	}
+	return data
 }
 
 // tinyFile is a whole random model.

@@ -16,8 +16,8 @@ func TestShippedConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Config{Name: "oncall main", Dim: 128, Layers: 6, Heads: 4, KVHeads: 2, HeadDim: 32, FFN: 384, Vocab: 1024, Context: 2048,
-		RopeDim: 32, RopeBase: 10000, NormEps: 1e-5, Parameters: 1312384, FileBytes: 1425760}
+	want := Config{Name: "oncall main", Arch: "llama", Dim: 128, Layers: 6, Heads: 4, KVHeads: 2, HeadDim: 32, FFN: 384, Vocab: 1024, Context: 2048,
+		RopeDim: 32, RopeBase: 10000, RopeFactor: 1, NormEps: 1e-5, Parameters: 1312384, FileBytes: 1425760}
 	if got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -47,7 +47,7 @@ func TestLoadRefuses(t *testing.T) {
 		build func() *writer
 		want  string
 	}{
-		{"another architecture", func() *writer { return good(tiny, "gpt2") }, `architecture "gpt2" is not supported`},
+		{"another architecture", func() *writer { return good(tiny, "gpt2") }, `architecture "gpt2" is not supported (llama and qwen2 are)`},
 		{"no architecture", func() *writer { return &writer{} }, `architecture "" is not supported`},
 		{"no tensors", func() *writer { return good(tiny, "llama") }, "token_embd.weight is missing"},
 		{"a tensor missing", func() *writer {

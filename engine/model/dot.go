@@ -12,10 +12,11 @@ package model
 // added block by block in order, so a token's result is the same bits whichever
 // kernel computes it: logits do not depend on the batch.
 
-// weights32 is a Q8_0 block: 32 weights plus 128, one a byte, and their scale.
+// weights32 is 32 unpacked weights, one a byte, and what turns them into numbers: see
+// the kernels of each family.
 type weights32 struct {
-	word  [4]uint64
-	scale float32
+	word         [4]uint64
+	scale, other float32
 }
 
 // laneMask picks two bytes of a word of 8 weights as the halves of a factor.
@@ -26,26 +27,9 @@ func upper(acc int64) float32 {
 	return float32(int32((acc - int64(int32(acc))) >> 32))
 }
 
-// dotQ8 is the product of one row of weights and one token.
-func dotQ8(w []weights32, x []block1) (s float32) {
-	x = x[:len(w)]
-	for b := range w {
-		wb, xb := &w[b], &x[b]
-		a, c := xb.offset, int64(0)
-		for j := range 4 {
-			v, l := wb.word[j], (*[4]int64)(xb.lane[4*j:])
-			a += int64(v&laneMask) * l[0]
-			c += int64(v>>8&laneMask) * l[1]
-			a += int64(v>>16&laneMask) * l[2]
-			c += int64(v>>24&laneMask) * l[3]
-		}
-		s += upper(a+c) * (wb.scale * xb.scale)
-	}
-	return s
-}
-
-// dotQ8Rows2 is the product of two rows of weights and one token.
-func dotQ8Rows2(w, u []weights32, x []block1) (s, r float32) {
+// dotQ8Rows2 adds the product of two rows of weights and one token to s and r. A
+// weight is (byte - 128) * scale.
+func dotQ8Rows2(w, u []weights32, x []block1, s, r float32) (float32, float32) {
 	u, x = u[:len(w)], x[:len(w)]
 	for b := range w {
 		wb, ub, xb := &w[b], &u[b], &x[b]
@@ -67,8 +51,8 @@ func dotQ8Rows2(w, u []weights32, x []block1) (s, r float32) {
 	return s, r
 }
 
-// dotQ8Tokens4 is the product of one row of weights and a group of tokens.
-func dotQ8Tokens4(w []weights32, x []block4) (s0, s1, s2, s3 float32) {
+// dotQ8Tokens4 adds the product of one row of weights and a group of tokens.
+func dotQ8Tokens4(w []weights32, x []block4, s0, s1, s2, s3 float32) (float32, float32, float32, float32) {
 	x = x[:len(w)]
 	for b := range w {
 		wb, xb := &w[b], &x[b]
@@ -102,37 +86,4 @@ func dotQ8Tokens4(w []weights32, x []block4) (s0, s1, s2, s3 float32) {
 		s3 += upper(a3) * (wb.scale * xb.scale[3])
 	}
 	return s0, s1, s2, s3
-}
-
-// dotF32 is the product of two rows of floats, added in order.
-func dotF32(w, x []float32) (s float32) {
-	w = w[:len(x)]
-	for i, v := range x {
-		s += w[i] * v
-	}
-	return s
-}
-
-// dotF32Rows4Tokens2 is the product of four rows of weights and two tokens; each
-// sum is in the order of dotF32.
-func dotF32Rows4Tokens2(w0, w1, w2, w3, x, y []float32) (a, b [4]float32) {
-	var a0, a1, a2, a3, b0, b1, b2, b3 float32
-	n := len(x)
-	w0, w1, w2, w3, y = w0[:n], w1[:n], w2[:n], w3[:n], y[:n]
-	for i, p := range x {
-		q := y[i]
-		v := w0[i]
-		a0 += v * p
-		b0 += v * q
-		v = w1[i]
-		a1 += v * p
-		b1 += v * q
-		v = w2[i]
-		a2 += v * p
-		b2 += v * q
-		v = w3[i]
-		a3 += v * p
-		b3 += v * q
-	}
-	return [4]float32{a0, a1, a2, a3}, [4]float32{b0, b1, b2, b3}
 }

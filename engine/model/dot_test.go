@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -61,12 +62,11 @@ func TestDotQ8(t *testing.T) {
 			}
 		}
 		for k := range group {
-			var got [3]float32
-			got[0] = dotQ8(rows[0], tokens[k])
+			var got [2]float32
 			var second float32
-			got[1], second = dotQ8Rows2(rows[0], rows[1], tokens[k])
-			s0, s1, s2, s3 := dotQ8Tokens4(rows[0], groups)
-			got[2] = [group]float32{s0, s1, s2, s3}[k]
+			got[0], second = dotQ8Rows2(rows[0], rows[1], tokens[k], 0, 0)
+			s0, s1, s2, s3 := dotQ8Tokens4(rows[0], groups, 0, 0, 0, 0)
+			got[1] = [group]float32{s0, s1, s2, s3}[k]
 			for i, g := range got {
 				if g != want[0][k] {
 					t.Fatalf("kernel %d, %d blocks: %g, want %g", i, n, g, want[0][k])
@@ -102,7 +102,7 @@ func TestQuantiseExtremes(t *testing.T) {
 		var b block1
 		b.set(&x) // must not panic
 		w := block32([blockLen]int8{3: 100}, 1)
-		got := dotQ8([]weights32{w}, []block1{b})
+		got, _ := dotQ8Rows2([]weights32{w}, []weights32{w}, []block1{b}, 0, 0)
 		if name == "zero" && got != 0 {
 			t.Errorf("zero: %g", got)
 		}
@@ -140,9 +140,12 @@ func TestHalf(t *testing.T) {
 func TestMatrices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	work := newWorkers(1)
-	for _, typ := range []uint32{tensorF32, tensorF16, tensorQ8_0, tensorQ4_0} {
+	for _, typ := range allTypes {
 		for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 13} {
-			rows, cols := 1+rng.IntN(40), 32*(1+rng.IntN(4))
+			rows, cols := 1+rng.IntN(40), 32*(1+rng.IntN(20))
+			if kindOf(typ).weights == span {
+				cols = span * (1 + rng.IntN(3))
+			}
 			m := newMatrix(tensor{typ: typ, rows: rows, cols: cols, data: randomRows(rng, typ, rows, cols)})
 			var in activations
 			in.resize(n, cols)
@@ -156,6 +159,7 @@ func TestMatrices(t *testing.T) {
 			cut := rng.IntN(rows + 1)
 			m.mul(&in, out, 0, cut)
 			m.mul(&in, out, cut, rows)
+			sameAlone(t, m, &in, out)
 			w := make([]float32, cols)
 			for r := range rows {
 				m.copyRow(r, w)
@@ -174,6 +178,26 @@ func TestMatrices(t *testing.T) {
 	}
 }
 
+// sameAlone checks that each token by itself, which takes other kernels, has the very
+// same products.
+func sameAlone(t *testing.T, m matrix, in *activations, all []float32) {
+	t.Helper()
+	rows, cols := m.shape()
+	for k := range in.n {
+		var one activations
+		one.resize(1, cols)
+		copy(one.x, in.row(k))
+		if m.quantised() {
+			one.quantise(newWorkers(1))
+		}
+		out := make([]float32, rows)
+		m.mul(&one, out, 0, rows)
+		if !slices.Equal(out, all[k*rows:(k+1)*rows]) {
+			t.Fatalf("token %d of %d has other products alone", k, in.n)
+		}
+	}
+}
+
 // TestUnpack reads weights of known bytes.
 func TestUnpack(t *testing.T) {
 	q8 := []byte{0x00, 0x40} // 2
@@ -185,13 +209,13 @@ func TestUnpack(t *testing.T) {
 		q4 = append(q4, byte(15-i)<<4|byte(i))
 	}
 	got := make([]float32, 32)
-	newQ8(tensor{typ: tensorQ8_0, rows: 1, cols: 32, data: q8}).copyRow(0, got)
+	newMatrix(tensor{typ: tensorQ8_0, rows: 1, cols: 32, data: q8}).copyRow(0, got)
 	for i, v := range got {
 		if v != float32(2*(i-16)) {
 			t.Errorf("Q8_0 weight %d is %g", i, v)
 		}
 	}
-	newQ8(tensor{typ: tensorQ4_0, rows: 1, cols: 32, data: q4}).copyRow(0, got)
+	newMatrix(tensor{typ: tensorQ4_0, rows: 1, cols: 32, data: q4}).copyRow(0, got)
 	for i := range 16 {
 		if lo, hi := 0.5*float32(i-8), 0.5*float32(7-i); got[i] != lo || got[i+16] != hi {
 			t.Errorf("Q4_0 weights %d and %d are %g and %g, want %g and %g", i, i+16, got[i], got[i+16], lo, hi)

@@ -27,9 +27,11 @@ type scratch struct {
 // tokens into the pool. The answer is the logits that are wanted, a row of Vocab
 // numbers for each token: those of the first chunk in the order of its tokens, then
 // those of the next. They are valid until the next Forward. On an error nothing has
-// been computed. A token's logits are the same bits whatever else is in the batch,
+// been computed, unless the model file went bad: then the chunks' blocks are
+// undefined. A token's logits are the same bits whatever else is in the batch,
 // however its sequence was cut into chunks and wherever its blocks lie.
-func (m *Model) Forward(pool *KVPool, batch []Chunk) ([][]float32, error) {
+func (m *Model) Forward(pool *KVPool, batch []Chunk) (_ [][]float32, err error) {
+	defer guard(&err)()
 	if err := pool.fits(m.config); err != nil {
 		return nil, err
 	}
@@ -88,6 +90,9 @@ func (m *Model) block(pool *KVPool, i int) {
 	l := &m.layers[i]
 	m.normRows(l.attnNorm)
 	m.project(&m.normed, target{l.q, m.q}, target{l.k, m.k}, target{l.v, m.v})
+	addBias(m.q, l.qb)
+	addBias(m.k, l.kb)
+	addBias(m.v, l.vb)
 	m.place(pool, i)
 	if i == len(m.layers)-1 {
 		m.keepWanted()
@@ -102,6 +107,15 @@ func (m *Model) block(pool *KVPool, i int) {
 	m.addBlock()
 }
 
+// addBias adds a vector to every row, nothing where there is none.
+func addBias(rows, bias []float32) {
+	for ; len(bias) > 0 && len(rows) >= len(bias); rows = rows[len(bias):] {
+		for i, b := range bias {
+			rows[i] += b
+		}
+	}
+}
+
 // place turns queries and keys by their positions and stores keys and values.
 func (m *Model) place(pool *KVPool, layer int) {
 	c := &m.config
@@ -110,8 +124,8 @@ func (m *Model) place(pool *KVPool, layer int) {
 	for t, r := range m.rows {
 		cos, sin := m.cos[t*pairs:(t+1)*pairs], m.sin[t*pairs:(t+1)*pairs]
 		q, k := m.q[t*queries:(t+1)*queries], m.k[t*keys:(t+1)*keys]
-		rope(q, cos, sin, c.HeadDim)
-		rope(k, cos, sin, c.HeadDim)
+		m.turn(q, cos, sin, c.HeadDim)
+		m.turn(k, cos, sin, c.HeadDim)
 		for i := range q {
 			q[i] *= scale
 		}
@@ -176,8 +190,8 @@ func (m *Model) project(in *activations, targets ...target) {
 	m.work.run(total, tile+projectGrain/(in.n*in.cols)/tile*tile, func(_, lo, hi int) {
 		for _, t := range targets {
 			rows, _ := t.weights.shape()
-			if lo < min(hi, rows) {
-				t.weights.mul(in, t.out, max(lo, 0), min(hi, rows))
+			if from, to := max(lo, 0), min(hi, rows); from < to {
+				t.weights.mul(in, t.out, from, to)
 			}
 			lo, hi = lo-rows, hi-rows
 		}

@@ -1,10 +1,11 @@
 package model
 
 import (
-	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -82,14 +83,26 @@ func alone(t testing.TB, m *Model, tokens []int, typ KVType) [][]float32 {
 // cut into chunks, whoever shares a step, wherever the blocks lie and however many
 // threads compute, the logits are those of a sequence alone, bit for bit.
 func TestBatchInvariance(t *testing.T) {
-	for _, typ := range []uint32{tensorQ8_0, tensorF32, tensorQ4_0} {
-		reference := load(t, tinyFile(typ, 3), 1)
-		threaded := load(t, tinyFile(typ, 3), 3)
-		for _, kv := range []KVType{KVFloat32, KVInt8} {
-			t.Run(fmt.Sprintf("type %d, KV %s", typ, kv), func(t *testing.T) {
-				rapid.Check(t, func(rt *rapid.T) { checkInvariance(t, rt, reference, threaded, kv) })
-			})
+	models := map[string][2]*Model{}
+	for _, typ := range allTypes {
+		for _, arch := range []string{"llama", "qwen2"} {
+			c := tiny
+			if kindOf(typ).weights == span {
+				c = wide
+			}
+			c.Arch = arch
+			models[kindOf(typ).name+" "+arch] = [2]*Model{load(t, modelFile(c, typ, 3), 1), load(t, modelFile(c, typ, 3), 3)}
 		}
+	}
+	names := slices.Sorted(maps.Keys(models))
+	for _, family := range []string{"F", "_0", "_K"} {
+		t.Run(family, func(t *testing.T) {
+			own := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !strings.Contains(n, family) })
+			rapid.Check(t, func(rt *rapid.T) {
+				m := models[rapid.SampledFrom(own).Draw(rt, "model")]
+				checkInvariance(t, rt, m[0], m[1], rapid.SampledFrom([]KVType{KVFloat32, KVInt8}).Draw(rt, "KV"))
+			})
+		})
 	}
 }
 
@@ -103,11 +116,15 @@ type progress struct {
 func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model, kv KVType) {
 	blockSize := rapid.SampledFrom([]int{1, 3, 8, 16}).Draw(rt, "block size")
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+	longest := 20
+	if raceEnabled {
+		longest = 6
+	}
 	var seqs []*progress
 	free := rng.Perm(200)
 	for range rapid.IntRange(1, 6).Draw(rt, "sequences") {
 		s := &progress{}
-		for range 1 + rng.IntN(20) {
+		for range 1 + rng.IntN(longest) {
 			s.tokens = append(s.tokens, rng.IntN(tiny.Vocab))
 		}
 		need := (len(s.tokens) + blockSize - 1) / blockSize
@@ -115,7 +132,7 @@ func checkInvariance(t *testing.T, rt *rapid.T, reference, m *Model, kv KVType) 
 		s.want = alone(t, reference, s.tokens, kv)
 		seqs = append(seqs, s)
 	}
-	pool := NewKVPool(tiny, 200, blockSize, kv)
+	pool := NewKVPool(m.Config(), 200, blockSize, kv)
 	for left := len(seqs); left > 0; {
 		var batch []Chunk
 		var who []*progress

@@ -5,10 +5,12 @@
 package model
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,58 +30,93 @@ const (
 )
 
 // File is a parsed GGUF file: metadata and tensors by name. Tensor data is not
-// copied: it lies in the bytes given to Parse, which must not change.
+// copied: it lies in the bytes given to Parse, which must not change, or in the
+// mapped file.
 type File struct {
 	name    string
 	meta    map[string]value
 	tensors map[string]tensor
 	size    int64
+	mapped  *mapping // nil after Parse
+	closed  bool
 }
 
-// Open reads and parses a GGUF file. Errors name the file in one line.
-func Open(path string) (*File, error) {
-	data, err := read(path)
+// Open maps a GGUF file into memory and parses it. Errors name the file in one line.
+//
+// Metadata, norms and biases are copied. Matrices stay in the mapped file and are read by
+// every step, so the file must stay as it is until the File and all models loaded from
+// it are closed. If it is cut short meanwhile, the next Load or Forward that needs a
+// missing part answers an error and the process lives on; if it is written over in
+// place, the weights change silently. To replace a model in use, write a new file and rename
+// it over the old one: the old bytes then stay readable. Where the system maps no
+// files, all of it is read instead.
+func Open(path string) (f *File, err error) {
+	size, err := checkFile(path)
 	if err != nil {
 		return nil, err
 	}
-	f, err := Parse(data)
+	m, err := newMapping(path, size)
 	if err != nil {
+		return nil, err
+	}
+	if f, err = parseMapped(m); err != nil {
+		_ = m.release()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	f.name = filepath.Base(path)
+	f.name, f.mapped = filepath.Base(path), m
 	return f, nil
 }
 
-// read loads a whole regular file once its magic has been seen.
-func read(path string) ([]byte, error) {
+// parseMapped copies the metadata, which is to survive the mapping.
+func parseMapped(m *mapping) (f *File, err error) {
+	defer guard(&err)()
+	if f, err = Parse(m.data); err != nil {
+		return nil, err
+	}
+	for key, v := range f.meta {
+		v.raw = bytes.Clone(v.raw)
+		f.meta[key] = v
+	}
+	return f, nil
+}
+
+// Close gives the mapped bytes back once no model uses them. Metadata can still be
+// read, Load is refused.
+func (f *File) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed, f.tensors = true, nil
+	return f.mapped.release()
+}
+
+// checkFile looks at a file before it is mapped: it must be regular, have the right
+// magic and a size within the limit, which is the answer.
+func checkFile(path string) (int64, error) {
 	info, err := os.Stat(path) // before opening: a pipe would block
 	if err != nil {
-		return nil, fmt.Errorf("reading model: %w", err)
+		return 0, fmt.Errorf("reading model: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a GGUF file (not a regular file)", path)
+		return 0, fmt.Errorf("%s: not a GGUF file (not a regular file)", path)
 	}
-	if info.Size() > maxFileBytes {
-		return nil, fmt.Errorf("%s: %d bytes are more than the limit of %d", path, info.Size(), int64(maxFileBytes))
+	size := info.Size()
+	if size > min(maxFileBytes, math.MaxInt) {
+		return 0, fmt.Errorf("%s: %d bytes are more than the limit of %d", path, size, int64(maxFileBytes))
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading model: %w", err)
+		return 0, fmt.Errorf("reading model: %w", err)
 	}
 	defer file.Close()
-	head := make([]byte, min(info.Size(), 8))
+	head := make([]byte, min(size, 8))
 	if _, err := io.ReadFull(file, head); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return 0, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if err := checkMagic(head); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return 0, fmt.Errorf("%s: %w", path, err)
 	}
-	data := make([]byte, info.Size())
-	n := copy(data, head)
-	if _, err := io.ReadFull(file, data[n:]); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return data, nil
+	return size, nil
 }
 
 // checkMagic looks at the first 8 bytes: magic and version. Version 2 has the same

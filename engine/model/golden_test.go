@@ -64,6 +64,7 @@ func beside(t *testing.T, name string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer f.Close()
 	m, err := Load(f, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +167,37 @@ func TestGreedyDraft(t *testing.T) {
 			greedy(t, m, p, p.DraftGreedy, p.DraftGap, p.DraftStable, nil)
 		}
 	}
+}
+
+// clearGap is the distance of the two best logits from which on the float16 weights
+// must choose the same token as the Q8_0 ones (the goldens call such steps stable).
+const clearGap = 0.15
+
+// TestGreedyF16 follows the tokens of the Q8_0 weights with the float16 ones they come from.
+func TestGreedyF16(t *testing.T) {
+	m := beside(t, "oncall/oncall-main.F16.gguf")
+	pool := NewKVPool(m.Config(), 128, 16, KVFloat32)
+	same, all := 0, 0
+	for _, p := range readGoldens(t).Prompts {
+		if !short(&p) {
+			continue
+		}
+		ids, start := p.IDs, 0
+		for i, token := range p.Greedy {
+			out, err := m.Forward(pool, []Chunk{{Tokens: ids, Start: start, Blocks: sequence(0, 128), Logits: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start, ids = start+len(ids), p.Greedy[i:i+1]
+			best, _ := topTwo(out[0])
+			if all++; best == token {
+				same++
+			} else if p.Gap[i] >= clearGap {
+				t.Errorf("%s, step %d: token %d, want %d by %g", p.Name, i, best, token, p.Gap[i])
+			}
+		}
+	}
+	t.Logf("%d of %d tokens are those of Q8_0", same, all)
 }
 
 // documents are the held-out texts as tokens, from <s> to </s>.

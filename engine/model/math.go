@@ -15,18 +15,6 @@ func norm(out, x, weight []float32, eps float32) {
 	}
 }
 
-// rope turns the pairs (2i, 2i+1) of every head of x by the angles of a position,
-// given as cosine and sine of each pair.
-func rope(x, cos, sin []float32, headDim int) {
-	sin = sin[:len(cos)]
-	for ; len(x) >= headDim; x = x[headDim:] {
-		for i, c := range cos {
-			a, b, s := x[2*i], x[2*i+1], sin[i]
-			x[2*i], x[2*i+1] = a*c-b*s, a*s+b*c
-		}
-	}
-}
-
 // swiglu writes silu(gate) * up over gate.
 func swiglu(gate, up []float32) {
 	up = up[:len(gate)]

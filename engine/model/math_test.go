@@ -59,19 +59,6 @@ func TestNorm(t *testing.T) {
 	}
 }
 
-// TestRope turns neighbouring elements, of both heads alike, and leaves those past
-// the rotated ones.
-func TestRope(t *testing.T) {
-	x := []float32{1, 0, 0, 1, 7, 8, 1, 0, 0, 1, 7, 8}
-	rope(x, []float32{0, 0.6}, []float32{1, 0.8}, 6)
-	want := []float32{0, 1, -0.8, 0.6, 7, 8, 0, 1, -0.8, 0.6, 7, 8}
-	for i := range x {
-		if x[i] != want[i] {
-			t.Fatalf("got %v, want %v", x, want)
-		}
-	}
-}
-
 func TestSwiglu(t *testing.T) {
 	gate := []float32{0, 1, -2, 100, -100}
 	swiglu(gate, []float32{1, 2, 3, 4, 5})

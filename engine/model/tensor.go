@@ -9,21 +9,6 @@ import (
 	"slices"
 )
 
-// blockLen is the number of weights that share a scale in Q8_0 and Q4_0.
-const blockLen = 32
-
-// Tensor types of GGML that this package computes with.
-const (
-	tensorF32  = 0
-	tensorF16  = 1
-	tensorQ4_0 = 2
-	tensorQ8_0 = 8
-)
-
-// otherTypes names those it does not, for the error message.
-var otherTypes = map[uint32]string{3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K",
-	16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S", 20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64", 29: "IQ1_M", 30: "BF16", 39: "MXFP4"}
-
 // tensor is rows x cols weights of one type; data is exactly their bytes. A vector
 // has one row.
 type tensor struct {
@@ -37,17 +22,9 @@ type tensor struct {
 
 // rowBytes is the size of one row, false when cols do not fill whole blocks.
 func (t *tensor) rowBytes() (uint64, bool) {
+	k := kindOf(t.typ) // readTensor lets no unknown one through
 	n := uint64(t.cols)
-	switch t.typ {
-	case tensorF32:
-		return n * 4, true
-	case tensorF16:
-		return n * 2, true
-	case tensorQ4_0:
-		return n / blockLen * 18, n%blockLen == 0
-	default: // tensorQ8_0: readTensor lets no other through
-		return n / blockLen * 34, n%blockLen == 0
-	}
+	return n / uint64(k.weights) * uint64(k.bytes), n%uint64(k.weights) == 0
 }
 
 // readTensors reads the table of tensors and gives each its part of the data.
@@ -96,26 +73,14 @@ func readTensor(r *reader) (tensor, error) {
 	if r.err != nil {
 		return t, r.err
 	}
-	return t, t.checkType()
-}
-
-func (t *tensor) checkType() error {
-	switch t.typ {
-	case tensorF32, tensorF16, tensorQ4_0, tensorQ8_0:
-		return nil
-	}
-	name, known := otherTypes[t.typ]
-	if !known {
-		name = fmt.Sprint(t.typ)
-	}
-	return fmt.Errorf("type %s is not supported (F32, F16, Q8_0 and Q4_0 are)", name)
+	return t, checkType(t.typ)
 }
 
 // locate cuts the tensor's bytes out of the data section.
 func (t *tensor) locate(data []byte, align uint64) error {
 	row, whole := t.rowBytes()
 	if !whole {
-		return fmt.Errorf("rows of %d weights do not fill blocks of %d", t.cols, blockLen)
+		return fmt.Errorf("rows of %d weights do not fill blocks of %d", t.cols, kindOf(t.typ).weights)
 	}
 	if t.offset%align != 0 {
 		return fmt.Errorf("offset %d is not a multiple of %d", t.offset, align)

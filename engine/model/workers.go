@@ -24,6 +24,7 @@ type job struct {
 	body     func(worker, lo, hi int)
 	left     sync.WaitGroup
 	labels   context.Context
+	fault    atomic.Pointer[error] // the first fault on mapped memory
 }
 
 // newWorkers starts threads-1 goroutines; threads below 1 means GOMAXPROCS.
@@ -45,8 +46,20 @@ func (w *workers) serve(id int) {
 			labels = j.labels
 			pprof.SetGoroutineLabels(labels)
 		}
-		j.work(id)
+		j.guarded(id)
 		j.left.Done()
+	}
+}
+
+// guarded is work that keeps a fault for the caller of run.
+func (j *job) guarded(id int) {
+	var err error
+	func() {
+		defer guard(&err)()
+		j.work(id)
+	}()
+	if err != nil {
+		j.fault.CompareAndSwap(nil, &err)
 	}
 }
 
@@ -62,7 +75,8 @@ func (j *job) work(id int) {
 }
 
 // run calls body for all stretches of 0 to n, at least grain items each, and
-// returns when all are done. body gets the number of the worker (0 to threads-1),
+// returns when all are done. A fault on mapped memory in any of them becomes a panic
+// here, for guard to catch. body gets the number of the worker (0 to threads-1),
 // for scratch space of its own.
 func (w *workers) run(n, grain int, body func(worker, lo, hi int)) {
 	helpers := min(w.threads, (n+grain-1)/grain) - 1
@@ -77,8 +91,11 @@ func (w *workers) run(n, grain int, body func(worker, lo, hi int)) {
 	for range helpers {
 		w.jobs <- j
 	}
-	j.work(0)
+	j.guarded(0)
 	j.left.Wait()
+	if err := j.fault.Load(); err != nil {
+		panic(fault{*err})
+	}
 }
 
 // close ends the goroutines and waits for them.
