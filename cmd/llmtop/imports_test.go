@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"engine/tokenizer":         {},
 	"engine/load":              {},
 	"scripts/demogate":         {"scripts/internal/child"},
+	"scripts/speculation":      {"engine"},
 	"scripts/enginegate":       {},
 	"scripts/internal/child":   {},
 	"scripts/policies":         {"scripts/internal/child"},

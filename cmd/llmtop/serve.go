@@ -93,8 +93,8 @@ func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	if err != nil {
 		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
 	}
-	writeBudget(cmd.OutOrStdout(), e.Budget())
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
+	writeBudget(cmd.OutOrStdout(), e.Budget())
 	return serveUntil(ctx, e, listener, o.drain, cmd.OutOrStdout())
 }
 

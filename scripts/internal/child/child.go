@@ -42,9 +42,10 @@ type Engine struct {
 
 var address = regexp.MustCompile(`http://[^ ]+`)
 
-// Serve starts the engine on a free port with further arguments, and waits for its address.
+// Serve starts the engine on a free port with further arguments, and waits for its
+// address. Its event log goes beside the binary.
 func (b *Binary) Serve(args ...string) (*Engine, error) {
-	e := &Engine{cmd: exec.Command(b.Path, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
+	e := &Engine{cmd: exec.Command(b.Path, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-file", filepath.Join(b.dir, "events.log")}, args...)...)}
 	e.cmd.Stderr, e.cmd.SysProcAttr = os.Stderr, ownGroup()
 	stdout, err := e.cmd.StdoutPipe()
 	if err != nil {

@@ -83,10 +83,13 @@ func (d *Demo) serve(ctx context.Context) error {
 	d.engine = engine
 	select {
 	case line, ok := <-engine.first:
-		at := strings.Index(line, "http://")
-		if !ok || at < 0 {
+		if !ok {
 			<-engine.done
 			return engine.err()
+		}
+		at := strings.Index(line, "http://")
+		if at < 0 {
+			return fmt.Errorf("the engine does not tell its address but %q", line)
 		}
 		d.URL, _, _ = strings.Cut(line[at:], " ")
 		return nil
