@@ -53,8 +53,8 @@ func main() {
 }
 
 // small limits, so that a few dozen clients fill the queue and the KV cache, and
-// sequences lose their blocks all the time.
-var small = []string{"--max-num-seqs", "16", "--num-blocks", "192", "--max-num-batched-tokens", "256"}
+// sequences lose their blocks all the time. The draft model follows them.
+var small = []string{"--max-num-seqs", "16", "--num-blocks", "256", "--max-num-batched-tokens", "256", "--kv-headroom", "0", "--speculative", "draft"}
 
 func run(p plan) (passed bool, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
