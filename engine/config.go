@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
@@ -92,33 +90,6 @@ const (
 	maxDrafts        = 64
 )
 
-// withDefaults fills in what is zero and refuses what is senseless.
-func (c Config) withDefaults() (Config, error) {
-	c.ModelName = cmp.Or(c.ModelName, "oncall")
-	c.Threads = cmp.Or(c.Threads, runtime.GOMAXPROCS(0))
-	c.TokenizerThreads = cmp.Or(c.TokenizerThreads, runtime.GOMAXPROCS(0))
-	c.TokenizerCache = cmp.Or(c.TokenizerCache, On)
-	c.Assemble = cmp.Or(c.Assemble, Precompiled)
-	c.MaxNumSeqs = cmp.Or(c.MaxNumSeqs, 16)
-	c.MaxBatchedTokens = cmp.Or(c.MaxBatchedTokens, 256)
-	c.BlockSize = cmp.Or(c.BlockSize, 16)
-	c.NumBlocks = cmp.Or(c.NumBlocks, 512)
-	c.NumSpeculativeTokens = cmp.Or(c.NumSpeculativeTokens, 4)
-	if t, err := model.ParseKVType(cmp.Or(c.KVCacheType, model.KVFloat32.String())); err == nil {
-		c.KVCacheType = t.String() // one name for each
-	}
-	c.MaxQueue = cmp.Or(c.MaxQueue, 3*c.MaxNumSeqs)
-	c.MaxBodyBytes = cmp.Or(c.MaxBodyBytes, 1<<20)
-	c.KVHeadroom = cmp.Or(c.KVHeadroom, 0.15)
-	c.MinShare = cmp.Or(c.MinShare, 0.1)
-	c.Policy = cmp.Or(c.Policy, Continuous)
-	c.BatchWait = cmp.Or(c.BatchWait, c.Policy.wait())
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	return c, c.check()
-}
-
 func (c Config) check() error {
 	if (c.Runner == nil) != (c.Tokenizer == nil) {
 		return errors.New("a runner needs its tokenizer and the other way round")
@@ -144,6 +115,12 @@ func (c Config) check() error {
 	}
 	if c.Assemble != Precompiled && c.Assemble != Naive {
 		return fmt.Errorf("assemble is %q, must be precompiled or naive", c.Assemble)
+	}
+	if c.MaxQueue < Unlimited {
+		return fmt.Errorf("max_queue is %d, must be at least 0, or %d for any number", c.MaxQueue, Unlimited)
+	}
+	if c.BatchWait < 0 {
+		return fmt.Errorf("batch_wait is %s, must not be negative", c.BatchWait)
 	}
 	if c.MaxBodyBytes < 1 {
 		return fmt.Errorf("the body limit is %d bytes, must be at least 1", c.MaxBodyBytes)

@@ -17,17 +17,17 @@ type schedulerFlags struct {
 
 func (s *schedulerFlags) add(cmd *cobra.Command, c *engine.Config) {
 	f := cmd.Flags()
-	f.IntVar(&c.MaxNumSeqs, "max-num-seqs", 0, "most sequences in a batch (0: default)")
-	f.IntVar(&c.MaxBatchedTokens, "max-num-batched-tokens", 0, "most tokens in a step (0: default)")
+	f.IntVar(&c.MaxNumSeqs, "max-num-seqs", engine.DefaultMaxNumSeqs, "most sequences in a batch")
+	f.IntVar(&c.MaxBatchedTokens, "max-num-batched-tokens", engine.DefaultMaxBatchedTokens, "most tokens in a step")
 	f.IntVar(&c.LongPrefillTokenThreshold, "long-prefill-token-threshold", 0, "most tokens of one prompt in a step (0: no bound)")
-	f.IntVar(&c.BlockSize, "block-size", 0, "tokens in a KV cache block (0: default)")
-	f.IntVar(&c.NumBlocks, "num-blocks", 0, "KV cache blocks (0: default)")
+	f.IntVar(&c.BlockSize, "block-size", engine.DefaultBlockSize, "tokens in a KV cache block")
+	f.IntVar(&c.NumBlocks, "num-blocks", engine.DefaultNumBlocks, "KV cache blocks")
 	f.BoolVar(&s.prefixCaching, "prefix-caching", true, "reuse the KV cache of prompts that begin alike")
-	f.Float64Var(&s.headroom, "kv-headroom", 0.15, "`share` of the KV cache kept free when a request begins beside others")
+	f.Float64Var(&s.headroom, "kv-headroom", engine.DefaultKVHeadroom, "`share` of the KV cache kept free when a request begins beside others")
 	f.IntVar(&c.MaxQueue, "max-queue", 0, "most waiting requests of a class and those above; more get 429 (0: 3 × max-num-seqs, -1: no limit)")
-	f.Float64Var(&s.minShare, "min-share", 0.1, "`share` that the classes normal and background each keep under a flood of more urgent requests")
+	f.Float64Var(&s.minShare, "min-share", engine.DefaultMinShare, "`share` that the classes normal and background each keep under a flood of more urgent requests")
 	f.StringVar(&s.policy, "scheduling-policy", string(engine.Continuous), fmt.Sprintf("who may join a batch: %s, %s or %s", engine.Continuous, engine.Dynamic, engine.Static))
-	f.DurationVar(&c.BatchWait, "batch-wait", 0, "how long the policies dynamic and static wait for more requests (0: default)")
+	f.DurationVar(&c.BatchWait, "batch-wait", 0, "how long a policy waits for more requests (0: 50ms for dynamic, 2s for static)")
 }
 
 // configure carries over what the engine's zero values say otherwise.
