@@ -10,9 +10,9 @@ import (
 // checked before a request's text is tokenized: refusing must be cheap, or an
 // overloaded engine spends its time on requests that it then refuses.
 //
-// A request is refused when those waiting of its own class and of more urgent ones
-// reach the limit. So work that nobody waits for never gets a person's request
-// refused, and each class is bounded.
+// Each class has its queue, and each queue the limit. So work that nobody waits for
+// never gets a person's request refused, and a flood of urgent requests does not
+// keep the other classes from the share that they are guaranteed.
 type admission struct {
 	limit    int // negative: none
 	parallel int // requests served at once
@@ -36,14 +36,14 @@ type ticket struct {
 func (a *admission) enter(c Class) *ticket {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.limit >= 0 && a.before(c) >= a.limit {
+	if a.limit >= 0 && a.waiting[c.index()] >= a.limit {
 		return nil
 	}
 	a.waiting[c.index()]++
 	return &ticket{a: a, class: c}
 }
 
-// before is how many wait that a new request of that class would wait for; the caller holds mu.
+// before is how many wait that go before a new request of that class; the caller holds mu.
 func (a *admission) before(c Class) (n int) {
 	for _, w := range a.waiting[:c.index()+1] {
 		n += w

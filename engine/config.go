@@ -53,8 +53,8 @@ type Config struct {
 	KVCacheType string // how keys and values are kept: float32 (empty, too) or int8
 	MemoryBytes int64  // of the machine: the engine plans for 85 % of it and does not start beyond; 0: unknown
 
-	// MaxQueue is how many requests may wait for their first step; one more is
-	// answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
+	// MaxQueue is how many requests of each class may wait for their first step; one
+	// more is answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
 	MaxQueue int
 
 	Log *EventLog // of what happens to requests; nil: none

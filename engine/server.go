@@ -88,7 +88,7 @@ func sameSecret(a, b string) bool {
 func (e *Engine) tooMany(c Class) error {
 	return &apiError{
 		status: http.StatusTooManyRequests, kind: "rate_limit_error", code: "queue_full",
-		message:    fmt.Sprintf("the queue is full (%d requests of class %s or above are waiting); try again later", e.config.MaxQueue, c),
+		message:    fmt.Sprintf("the queue is full (%d requests of class %s are waiting); try again later", e.config.MaxQueue, c),
 		retryAfter: e.queue.retryAfter(c),
 	}
 }

@@ -24,7 +24,7 @@ func (s *schedulerFlags) add(cmd *cobra.Command, c *engine.Config) {
 	f.IntVar(&c.NumBlocks, "num-blocks", engine.DefaultNumBlocks, "KV cache blocks")
 	f.BoolVar(&s.prefixCaching, "prefix-caching", true, "reuse the KV cache of prompts that begin alike")
 	f.Float64Var(&s.headroom, "kv-headroom", engine.DefaultKVHeadroom, "`share` of the KV cache kept free when a request begins beside others")
-	f.IntVar(&c.MaxQueue, "max-queue", 0, "most waiting requests of a class and those above; more get 429 (0: 3 × max-num-seqs, -1: no limit)")
+	f.IntVar(&c.MaxQueue, "max-queue", 0, "most waiting requests of each class; more get 429 (0: 3 × max-num-seqs, -1: no limit)")
 	f.Float64Var(&s.minShare, "min-share", engine.DefaultMinShare, "`share` that the classes normal and background each keep under a flood of more urgent requests")
 	f.StringVar(&s.policy, "scheduling-policy", string(engine.Continuous), fmt.Sprintf("who may join a batch: %s, %s or %s", engine.Continuous, engine.Dynamic, engine.Static))
 	f.DurationVar(&c.BatchWait, "batch-wait", 0, "how long a policy waits for more requests (0: 50ms for dynamic, 2s for static)")
