@@ -68,18 +68,22 @@ func (a *answer) take(ev event) bool {
 
 // note writes an event into the request's record.
 func (a *answer) note(ev event, finish Finish, begun, now time.Time) {
-	var whole time.Duration
+	first := a.tokens == 1 && ev.token >= 0 && !a.stream
+	var ttft time.Duration
 	a.job.record.update(func(f *facts) {
 		f.detokenizeBusy += now.Sub(begun)
-		whole = now.Sub(f.line.arrived)
+		if first {
+			f.firstText(now)
+			ttft = f.ttft
+		}
 		if finish == FinishStop || finish == FinishLength {
 			f.outputTokens = a.tokens // the loop may be ahead of a stop string
 			f.line.skip(StageDetokenize, ev.at)
 			f.line.finish(StageDetokenize, now)
 		}
 	})
-	if a.tokens == 1 && ev.token >= 0 && !a.stream {
-		a.engine.metrics.ttft.Observe(whole.Seconds())
+	if first {
+		a.engine.metrics.ttft.Observe(ttft.Seconds())
 	}
 }
 

@@ -125,6 +125,9 @@ func (c Config) check() error {
 	if c.MaxBodyBytes < 1 {
 		return fmt.Errorf("the body limit is %d bytes, must be at least 1", c.MaxBodyBytes)
 	}
+	if c.DraftModelPath != "" && c.Speculative != SpeculateDraft {
+		return fmt.Errorf("a draft model is given, but speculative is %q, not %s", c.Speculative, SpeculateDraft)
+	}
 	if !slices.Contains([]string{"", SpeculateNgram, SpeculateDraft}, c.Speculative) {
 		return fmt.Errorf("speculative decoding by %q is not supported; there are %s and %s", c.Speculative, SpeculateNgram, SpeculateDraft)
 	}

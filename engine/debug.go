@@ -116,7 +116,7 @@ func (f facts) json(now time.Time) requestJSON {
 	} else {
 		j.E2E = seconds(line.total())
 	}
-	if f.written {
+	if f.answering {
 		j.TTFT = seconds(f.ttft)
 	}
 	if f.outputTokens > 1 {

@@ -70,35 +70,40 @@ func TestRequestsWire(t *testing.T) {
 	})
 }
 
-// The time to the first token is the time to the first written byte.
+// The time to the first token is the time to the first written byte of a stream, and
+// to the first token of another answer, as in the metrics.
 func TestTTFT(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		clock, g := newClock(), newGate()
-		e := startFake(t, func(c *Config, f *fakeRunner) { c.Now, f.before = clock.now, g.before })
-		defer e.stop()
-		over := make(chan struct{})
-		go func() {
-			defer close(over)
-			e.post(t.Context(), "/v1/completions", completion(5, 3, `,"stream":true`))
-		}()
-		for _, ms := range []int{70, 20, 50} { // each step takes so long
-			<-g.arrived
-			clock.advance(time.Duration(ms) * time.Millisecond)
-			g.pass <- struct{}{}
-			synctest.Wait()
+	for _, more := range []string{`,"stream":true`, ""} {
+		synctest.Test(t, func(t *testing.T) { timeToFirstToken(t, more) })
+	}
+}
+
+func timeToFirstToken(t *testing.T, more string) {
+	clock, g := newClock(), newGate()
+	e := startFake(t, func(c *Config, f *fakeRunner) { c.Now, f.before = clock.now, g.before })
+	defer e.stop()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		e.post(t.Context(), "/v1/completions", completion(5, 3, more))
+	}()
+	for _, ms := range []int{70, 20, 50} { // each step takes so long
+		<-g.arrived
+		clock.advance(time.Duration(ms) * time.Millisecond)
+		g.pass <- struct{}{}
+		synctest.Wait()
+	}
+	g.release()
+	<-over
+	r := e.requests(t, "").Finished[0]
+	for name, c := range map[string]struct{ got, want float64 }{
+		"ttft": {*r.TTFT, .07}, "e2e": {*r.E2E, .14}, "max itl": {*r.MaxITL, .05},
+		"prefill": {r.Stages["prefill"], .07}, "decode": {r.Stages["decode"], .07},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s is %g, want %g", name, c.got, c.want)
 		}
-		g.release()
-		<-over
-		r := e.requests(t, "").Finished[0]
-		for name, c := range map[string]struct{ got, want float64 }{
-			"ttft": {*r.TTFT, .07}, "e2e": {*r.E2E, .14}, "max itl": {*r.MaxITL, .05},
-			"prefill": {r.Stages["prefill"], .07}, "decode": {r.Stages["decode"], .07},
-		} {
-			if c.got != c.want {
-				t.Errorf("%s is %g, want %g", name, c.got, c.want)
-			}
-		}
-	})
+	}
 }
 
 // What waits after a preemption is inside prefill or decode, and told apart.

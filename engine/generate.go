@@ -35,6 +35,7 @@ func (e *Engine) generate(prefix string, parse func([]byte) (generation, error))
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Engine: e, w: w, r: r, id: prefix + newID(), finish: FinishError}
 		c.record = e.log.open(c.id, e.config.Now())
+		w.Header().Set("X-Request-Id", c.record.id) // as the log and /debug/requests name it
 		c.enter(StageReceive)
 		defer c.close()
 		if err := c.serve(parse); err != nil {

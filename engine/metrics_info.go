@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -31,6 +32,11 @@ func (f factory) configs(e *Engine) {
 		"max_queue":                    text(c.MaxQueue),
 		"max_model_len":                text(e.shape.Context),
 		"threads":                      text(c.Threads),
+		"scheduling_policy":            string(c.Policy),
+		"kv_headroom":                  share(orNone(c.KVHeadroom)),
+		"min_share":                    share(orNone(c.MinShare)),
+		"speculative":                  cmp.Or(c.Speculative, "off"),
+		"num_speculative_tokens":       text(c.drafts()),
 	})
 }
 
@@ -66,6 +72,8 @@ func (f factory) info(name, help string, labels prometheus.Labels) {
 	g.Set(1)
 	f.MustRegister(g)
 }
+
+func share(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // pythonBool writes a bool as vLLM does.
 func pythonBool(v bool) string {

@@ -24,10 +24,10 @@ type facts struct {
 
 	promptBytes, promptTokens, cachedTokens, outputTokens, preemptions int
 
-	firstToken, lastToken time.Time // sampled
-	preemptedAt           time.Time // zero unless waiting after a preemption
-	ttft                  time.Duration
-	written               bool // the first byte of the answer; ttft is set
+	firstToken, lastToken time.Time     // sampled
+	preemptedAt           time.Time     // zero unless waiting after a preemption
+	ttft                  time.Duration // until the first byte of a stream is written, or the first token of another answer is text
+	answering             bool          // ttft is set
 
 	maxITL, detokenizeBusy, sendBusy, preempted time.Duration
 }
@@ -95,10 +95,17 @@ func (r *record) lostBlocks(at time.Time) {
 func (r *record) wrote(begun, done time.Time, ok bool) {
 	r.update(func(f *facts) {
 		f.sendBusy += done.Sub(begun)
-		if ok && !f.written {
-			f.written, f.ttft = true, done.Sub(f.line.arrived)
+		if ok && f.stream {
+			f.firstText(done)
 		}
 	})
+}
+
+// firstText notes when the first of the answer is there.
+func (f *facts) firstText(at time.Time) {
+	if !f.answering {
+		f.answering, f.ttft = true, at.Sub(f.line.arrived)
+	}
 }
 
 // between is the time from the end of one stage to the end of another: the stages from…to.

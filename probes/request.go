@@ -48,7 +48,7 @@ type Request struct {
 	OutputTokens          int          `json:"output_tokens"`
 	Preemptions           int          `json:"preemptions,omitempty"`
 	Stages                StageSeconds `json:"stages"`
-	TTFTSeconds           Opt[float64] `json:"ttft_seconds,omitzero"` // arrival until the first token is written
+	TTFTSeconds           Opt[float64] `json:"ttft_seconds,omitzero"` // arrival until the first token is written, or is text if the answer is not streamed
 	E2ESeconds            Opt[float64] `json:"e2e_seconds,omitzero"`
 	MaxITLSeconds         Opt[float64] `json:"max_itl_seconds,omitzero"`          // longest gap between two of its tokens
 	DetokenizeBusySeconds float64      `json:"detokenize_busy_seconds,omitempty"` // seconds spent making text, all tokens

@@ -30,12 +30,15 @@ type serveOptions struct {
 	scheduler  schedulerFlags
 }
 
+// speculativeOff is the flag's word for no speculation.
+const speculativeOff = "off"
+
 func newServeCommand() *cobra.Command {
 	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run llmtop's own serving engine (OpenAI API, vLLM's metrics)",
-		Long: `Serves a Llama-family GGUF model on the CPU with continuous batching and a paged KV
+		Long: `Serves a Llama or Qwen2 GGUF model on the CPU with continuous batching and a paged KV
 cache: /v1/chat/completions, /v1/completions, /v1/models, /health (ready; also
 /health/live and /health/ready), /metrics under vLLM's names, /debug/requests and
 /debug/pprof. Without --model it serves the small model that is built in. An API key
@@ -50,8 +53,8 @@ first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
 	o.scheduler.add(cmd, &o.engine)
-	f.StringVar(&o.engine.KVCacheType, "kv-cache-dtype", "f32", "keep keys and values as `f32|int8`; int8 has 3.5 times the blocks in the same memory")
-	f.StringVar(&o.engine.Speculative, "speculative", "", "guess tokens by `ngram|draft`: other speed, same answers (default: no guesses)")
+	f.StringVar(&o.engine.KVCacheType, "kv-cache-dtype", "f32", "keep keys and values as `f32|int8`; int8 takes little more than a quarter of the memory a block")
+	f.StringVar(&o.engine.Speculative, "speculative", speculativeOff, "guess tokens, `off|ngram|draft`: other speed, same answers")
 	f.StringVar(&o.engine.DraftModelPath, "draft-model", "", "GGUF `file` of the draft model; "+engine.RandomDraft+": one that guesses wrong (default: the built-in one)")
 	f.IntVar(&o.engine.NumSpeculativeTokens, "num-speculative-tokens", engine.DefaultNumSpeculativeTokens, "guesses for a sequence in a step")
 	f.IntVar(&o.engine.Threads, "threads", 0, "threads of the forward pass (0: all cores)")
@@ -92,6 +95,9 @@ func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil {
 		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
+	}
+	if open := exposed(listener.Addr(), o.engine.APIKey != ""); open != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", open)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
 	writeBudget(cmd.OutOrStdout(), e.Budget())
@@ -156,6 +162,9 @@ func shut(server *http.Server) {
 func (o *serveOptions) configure(end func()) {
 	o.engine.APIKey = apiKey()
 	o.scheduler.configure(&o.engine)
+	if o.engine.Speculative == speculativeOff {
+		o.engine.Speculative = ""
+	}
 	o.engine.ModelPath = o.modelPath
 	o.engine.MemoryBytes = host.MemoryLimit("/")
 	if o.modelPath != "" {

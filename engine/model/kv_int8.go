@@ -32,7 +32,7 @@ func ParseKVType(name string) (KVType, error) {
 			return KVType(i), nil
 		}
 	}
-	return 0, fmt.Errorf("a KV cache of type %q is not supported; there are float32 and int8", name)
+	return 0, fmt.Errorf("a KV cache of type %q is not supported; there are f32 and int8", name)
 }
 
 // quantise8 writes x as whole numbers of -127 to 127, the first to out[0], the next

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"fmt"
+	"net"
+)
+
+// exposed says what others can reach at an address that is not loopback's alone;
+// empty: nothing.
+func exposed(a net.Addr, key bool) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || tcp.IP.IsLoopback() {
+		return ""
+	}
+	if key {
+		return fmt.Sprintf("%s is open to the network; /metrics and /debug ask for no key", a)
+	}
+	return fmt.Sprintf("%s is open to the network and asks for no key (set %s)", a, apiKeyVariable)
+}
