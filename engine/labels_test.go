@@ -55,6 +55,7 @@ func TestStageLabels(t *testing.T) {
 		}
 		go post(20) // two steps of prefill
 		<-g.arrived
+		synctest.Wait() // the other goroutines have begun
 		want("engine.(*fakeRunner).Run", "prefill")
 		want("engine.(*call).collect", "send")
 		want("engine.(*answer).run", "detokenize")

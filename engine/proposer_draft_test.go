@@ -286,6 +286,9 @@ func TestDraftKeepsUp(t *testing.T) {
 
 // Beyond the draft model's own context there are no guesses, and no error.
 func TestDraftContext(t *testing.T) {
+	if raceEnabled {
+		t.Skip("arithmetic only, too slow under the race detector")
+	}
 	r, _ := draftOf(t, Config{NumBlocks: 129})
 	q := &Sequence{Prompt: slices.Repeat([]int{300}, 2045), blocks: ascending(129)}
 	for start := 0; start < q.Len(); start += 256 {
