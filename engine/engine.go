@@ -30,6 +30,7 @@ type Engine struct {
 	jobs      map[*Sequence]*job
 	scratch   []int // tokens of a step
 	batch     []Chunk
+	failures  int // steps that failed, one after the other
 
 	wake chan struct{} // holds one signal when the inbox is not empty
 
@@ -41,16 +42,17 @@ type Engine struct {
 	state    state
 }
 
+// ConfigError is an error of a Config's values, told before anything is loaded.
+type ConfigError struct{ error }
+
 // New loads the model and prepares to serve it; Run must be called to end what it holds.
 func New(c Config) (*Engine, error) {
 	c, err := c.withDefaults()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.limits().check()
 	}
-	blocks := NewBlockManager(c.NumBlocks, c.BlockSize, !c.NoPrefixCaching)
-	scheduler, err := NewScheduler(c.limits(), blocks)
 	if err != nil {
-		return nil, err
+		return nil, &ConfigError{err}
 	}
 	w := words{tokenizer: c.Tokenizer}
 	if c.Runner == nil {
@@ -63,6 +65,11 @@ func New(c Config) (*Engine, error) {
 		return nil, err
 	}
 	template, warnings := w.chat(c, texts.shared)
+	blocks := NewBlockManager(c.NumBlocks, c.BlockSize, !c.NoPrefixCaching) // once the memory is planned
+	scheduler, err := NewScheduler(c.limits(), blocks)
+	if err != nil {
+		return nil, err
+	}
 	e := &Engine{
 		config:    c,
 		runner:    c.Runner,
@@ -97,6 +104,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	labelSchedule.set()
 	e.mu.Lock()
 	e.phase = looping
+	e.publish()
 	e.mu.Unlock()
 	for ctx.Err() == nil {
 		e.takeCommands()
@@ -117,6 +125,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // await sleeps until there is a command, the alarm, or the end.
 func (e *Engine) await(ctx context.Context, alarm <-chan time.Time) {
+	e.rest()
 	select {
 	case <-ctx.Done():
 	case <-e.wake:

@@ -18,7 +18,7 @@ const (
 )
 
 // EventLog writes what happens to requests, a JSON object a line: received,
-// rejected, scheduled, first_token, finished. It tells lengths and times, never
+// rejected, scheduled, first_token, finished, and step_failed. It tells lengths and times, never
 // text; ids are hashed as at /debug/requests. A nil EventLog writes nothing.
 type EventLog struct {
 	logger  *slog.Logger
@@ -112,6 +112,16 @@ func (l *EventLog) firstToken(r *record, at time.Time) {
 	}
 	f := r.snapshot()
 	l.write("first_token", f, at, slog.Float64("prefill_seconds", f.between(StagePrefill, StagePrefill).Seconds()), since(f, at))
+}
+
+// stepFailed tells why a step could not be computed, which ended so many requests.
+func (l *EventLog) stepFailed(err error, requests int, at time.Time) {
+	if l == nil {
+		return
+	}
+	r := slog.NewRecord(at, slog.LevelError, "step_failed", 0)
+	r.AddAttrs(slog.String("error", err.Error()), slog.Int("requests", requests))
+	_ = l.logger.Handler().Handle(context.Background(), r) // a writer that fails is counted
 }
 
 // finished tells the end of a request, whatever it was, with what is known of it then.

@@ -1,7 +1,5 @@
 package engine
 
-import "time"
-
 // command is what handlers ask of the loop.
 type command struct {
 	job    *job
@@ -38,13 +36,14 @@ func (e *Engine) takeCommands() {
 			continue
 		}
 		e.jobs[c.job.seq] = c.job
+		c.job.seq.Arrived = e.config.Now()
 		if err := e.scheduler.Add(c.job.seq); err != nil { // the handler has checked the lengths
 			e.drop(c.job, event{token: -1, at: e.config.Now(), finish: FinishError})
 		}
 	}
 	clear(e.inbox)
 	e.inbox = e.inbox[:0]
-	e.publish(time.Time{})
+	e.publish()
 }
 
 // drop ends a job with a last event. A job that has ended already stays as it is.
@@ -75,5 +74,5 @@ func (e *Engine) stop() {
 	for _, j := range e.jobs {
 		e.drop(j, event{token: -1, at: now, finish: FinishAbort})
 	}
-	e.publish(time.Time{})
+	e.publish()
 }

@@ -27,6 +27,9 @@ func newHTTPMetrics(f factory) httpMetrics {
 func (e *Engine) counted(path string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
+		if r.ContentLength != 0 { // net/http reads a body before it answers, also one that nobody asked for
+			_ = http.NewResponseController(w).SetReadDeadline(begun.Add(bodyTimeout)) // not every ResponseWriter can
+		}
 		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		h.ServeHTTP(s, r)
 		m := &e.metrics.httpMetrics

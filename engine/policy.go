@@ -44,10 +44,16 @@ func (p Policy) check() error {
 // open reports whether sequences may be admitted in this step. While a policy waits
 // for more of them it says for how long.
 func (p *plan) open(now time.Time) bool {
-	waiting := p.Waiting()
-	if p.continuous() || p.joining > 0 {
+	if p.continuous() {
 		return true
 	}
+	if len(p.running) == 0 {
+		p.joining = 0 // whoever was to join has gone
+	}
+	if p.joining > 0 {
+		return true
+	}
+	waiting := p.Waiting()
 	if len(p.running) > 0 || waiting == 0 {
 		return false
 	}

@@ -74,24 +74,29 @@ type Step struct {
 
 // NewScheduler schedules within limits over the blocks of a cache.
 func NewScheduler(l Limits, blocks *BlockManager) (*Scheduler, error) {
-	switch {
-	case l.MaxNumSeqs < 1:
-		return nil, fmt.Errorf("max_num_seqs is %d, must be at least 1", l.MaxNumSeqs)
-	case l.MaxBatchedTokens < l.MaxNumSeqs:
-		return nil, fmt.Errorf("max_num_batched_tokens (%d) is less than max_num_seqs (%d)", l.MaxBatchedTokens, l.MaxNumSeqs)
-	case l.LongPrefillTokenThreshold < 0:
-		return nil, fmt.Errorf("long_prefill_token_threshold is %d, must not be negative", l.LongPrefillTokenThreshold)
-	case !(l.Headroom >= 0 && l.Headroom < 1):
-		return nil, fmt.Errorf("kv_headroom is %g, must be at least 0 and below 1", l.Headroom)
-	case !(l.MinShare >= 0 && l.MinShare <= maxMinShare):
-		return nil, fmt.Errorf("min_share is %g, must be between 0 and %.2f", l.MinShare, maxMinShare)
-	case blocks.Total() < 1:
-		return nil, errors.New("the KV cache has no block")
-	}
-	if err := l.Policy.check(); err != nil {
+	if err := l.check(); err != nil {
 		return nil, err
 	}
+	if blocks.Total() < 1 {
+		return nil, errors.New("the KV cache has no block")
+	}
 	return &Scheduler{limits: l, blocks: blocks}, nil
+}
+
+func (l Limits) check() error {
+	switch {
+	case l.MaxNumSeqs < 1:
+		return fmt.Errorf("max_num_seqs is %d, must be at least 1", l.MaxNumSeqs)
+	case l.MaxBatchedTokens < l.MaxNumSeqs:
+		return fmt.Errorf("max_num_batched_tokens (%d) is less than max_num_seqs (%d)", l.MaxBatchedTokens, l.MaxNumSeqs)
+	case l.LongPrefillTokenThreshold < 0:
+		return fmt.Errorf("long_prefill_token_threshold is %d, must not be negative", l.LongPrefillTokenThreshold)
+	case !(l.Headroom >= 0 && l.Headroom < 1):
+		return fmt.Errorf("kv_headroom is %g, must be at least 0 and below 1", l.Headroom)
+	case !(l.MinShare >= 0 && l.MinShare <= maxMinShare):
+		return fmt.Errorf("min_share is %g, must be between 0 and %.2f", l.MinShare, maxMinShare)
+	}
+	return l.Policy.check()
 }
 
 // Waiting and Running are the numbers of sequences in either state.

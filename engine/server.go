@@ -63,7 +63,7 @@ func noSuchPath(w http.ResponseWriter, r *http.Request) {
 
 // authorize checks the key and the model's name; a request without a name means the one model there is.
 func (e *Engine) authorize(r *http.Request, model string) error {
-	if e.config.APIKey != "" && !sameSecret(r.Header.Get("Authorization"), "Bearer "+e.config.APIKey) {
+	if e.config.APIKey != "" && !sameSecret(bearer(r), e.config.APIKey) {
 		return &apiError{
 			status: http.StatusUnauthorized, kind: "authentication_error", code: "invalid_api_key",
 			message: "a valid API key is needed: Authorization: Bearer KEY",
@@ -76,6 +76,15 @@ func (e *Engine) authorize(r *http.Request, model string) error {
 		}
 	}
 	return nil
+}
+
+// bearer is the key that a request brings; empty: none. The scheme's case does not matter (RFC 9110).
+func bearer(r *http.Request) string {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return key
 }
 
 // sameSecret takes the same time wherever the two differ, and whatever their lengths.

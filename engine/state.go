@@ -20,18 +20,28 @@ type state struct {
 	running, waiting int // sequences
 	usedBlocks       int
 	stats            Stats
-	stepBegan        time.Time // zero between steps
+	turned           time.Time // when the loop has published this,
+	resting          bool      // and whether it waits since then
+	failures         int       // steps that failed, one after the other
 }
 
 // publish shows the loop's state to handlers; the caller holds mu.
-func (e *Engine) publish(stepBegan time.Time) {
+func (e *Engine) publish() {
 	e.state = state{
 		running:    e.scheduler.Running(),
 		waiting:    e.scheduler.Waiting(),
 		usedBlocks: e.blocks.Used(),
 		stats:      e.scheduler.Stats(),
-		stepBegan:  stepBegan,
+		turned:     e.config.Now(),
+		failures:   e.failures,
 	}
+}
+
+// rest shows that the loop has nothing to do for now.
+func (e *Engine) rest() {
+	e.mu.Lock()
+	e.state.resting = true
+	e.mu.Unlock()
 }
 
 // snapshot is the loop's state together with what it has not seen yet.
@@ -55,8 +65,13 @@ var (
 	errStopped    = errors.New("the engine has stopped")
 )
 
-// stallAfter is how long a step may take until the engine calls itself stuck.
+// stallAfter is how long the loop may take for a turn, which is one step, until the
+// engine calls itself stuck.
 const stallAfter = 30 * time.Second
+
+// failuresKept is how many steps may fail one after the other until the engine calls
+// itself broken.
+const failuresKept = 3
 
 // live is nil while the loop can be expected to go on: else only a new process helps.
 func (e *Engine) live() error {
@@ -65,8 +80,8 @@ func (e *Engine) live() error {
 	if e.phase == stopped {
 		return errStopped
 	}
-	if began := e.state.stepBegan; !began.IsZero() {
-		if d := e.config.Now().Sub(began); d > stallAfter {
+	if e.phase == looping && !e.state.resting {
+		if d := e.config.Now().Sub(e.state.turned); d > stallAfter {
 			return fmt.Errorf("one step has been running for %s", d.Round(time.Second))
 		}
 	}
@@ -85,6 +100,8 @@ func (e *Engine) ready() error {
 		return errNotStarted
 	case e.draining:
 		return errDraining
+	case e.state.failures >= failuresKept:
+		return fmt.Errorf("the last %d steps failed", e.state.failures)
 	}
 	return nil
 }

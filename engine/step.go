@@ -26,23 +26,26 @@ func (e *Engine) step() (wait time.Duration) {
 	for _, q := range step.Admitted {
 		e.jobs[q].record.finished(StageBatch, began)
 	}
-	e.show(began)
+	e.show()
 	results, err := e.compute(step, composition)
 	at := e.config.Now()
 
 	if err != nil {
+		e.failures++
+		e.config.Log.stepFailed(err, len(step.Items), at)
 		e.fail(step, at)
 	} else {
+		e.failures = 0
 		e.deliver(step, results, at)
 	}
 	e.metrics.step(composition, stepTimes{begun, chosen, began, at, e.config.Now()})
-	e.show(time.Time{})
+	e.show()
 	return 0
 }
 
-func (e *Engine) show(stepBegan time.Time) {
+func (e *Engine) show() {
 	e.mu.Lock()
-	e.publish(stepBegan)
+	e.publish()
 	e.mu.Unlock()
 }
 

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"sort"
 	"time"
 
@@ -17,10 +18,19 @@ func requestRows(v *view, w int) []row {
 		return nil
 	}
 	sort.SliceStable(running, func(i, j int) bool { return running[i].Arrived.Before(running[j].Arrived) })
-	rows := []row{row{}.add(plain, " ").left(faint, 14, "request").left(faint, 12, "in").right(faint, 9, "for").
-		right(faint, 9, "prompt").right(faint, 9, "cached").right(faint, 9, "answer")}
+	classes := slices.ContainsFunc(running, func(r *probes.Request) bool { return r.Class != "" && r.Class != "normal" })
+	head := row{}.add(plain, " ").left(faint, 14, "request").left(faint, 12, "in").right(faint, 9, "for").
+		right(faint, 9, "prompt").right(faint, 9, "cached").right(faint, 9, "answer")
+	if classes {
+		head = head.add(faint, "  class")
+	}
+	rows := []row{head}
 	for _, r := range running[:min(len(running), 12)] {
-		rows = append(rows, requestRow(v.at, r))
+		line := requestRow(v.at, r)
+		if classes {
+			line = line.add(plain, "  "+clean(r.Class))
+		}
+		rows = append(rows, line)
 	}
 	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"llmtop/engine"
 )
@@ -32,7 +33,8 @@ func (o logOptions) open(stderr io.Writer) (l *engine.EventLog, close func() err
 			return nil
 		}, nil
 	}
-	f, err := os.OpenFile(o.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	// Opening must not wait for the reader of a pipe; writing waits all the same.
+	f, err := os.OpenFile(o.file, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, nil, failed(fmt.Errorf("opening the log: %w", err), "")
 	}

@@ -3,14 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,9 +75,10 @@ first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at
 func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	if err := checkDuration("drain-timeout", o.drain); err != nil {
+	if err := cmp.Or(checkDuration("drain-timeout", o.drain), o.scheduler.check(), checkAddr(o.addr)); err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // who read the output may go; the engine serves on
 	log, closeLog, err := o.log.open(cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -84,6 +88,9 @@ func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	o.configure(cancel)
 	o.engine.Threads = cmp.Or(o.engine.Threads, runtime.GOMAXPROCS(0))
 	e, err := engine.New(o.engine)
+	if bad := (*engine.ConfigError)(nil); errors.As(err, &bad) {
+		return usage(err, "")
+	}
 	if err != nil {
 		return failed(err, "")
 	}

@@ -27,6 +27,14 @@ type served struct {
 // startServe starts it on a free port with further arguments; the test ends it.
 func startServe(t testing.TB, args ...string) *served {
 	t.Helper()
+	s := &served{}
+	s.start(t, &s.stderr, args...)
+	return s
+}
+
+// start does it with another standard error.
+func (s *served) start(t testing.TB, stderr io.Writer, args ...string) {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +43,8 @@ func startServe(t testing.TB, args ...string) *served {
 	if err := os.Symlink(exe, link); err != nil {
 		t.Fatal(err)
 	}
-	s := &served{cmd: exec.Command(link, append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "1"}, args...)...)}
-	s.cmd.Stderr = &s.stderr
+	s.cmd = exec.Command(link, append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "1"}, args...)...)
+	s.cmd.Stderr = stderr
 	stdout, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +63,31 @@ func startServe(t testing.TB, args ...string) *served {
 		t.Fatalf("first line %q", line)
 	}
 	s.url, _, _ = strings.Cut(line[at:], " ")
-	return s
+}
+
+// Whoever read the log may go: the engine serves on, counts the lines, and drains in the end.
+func TestServesOnWithoutALogReader(t *testing.T) {
+	for _, mode := range []string{"async", "sync"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &served{}
+		s.start(t, w, "--log", mode)
+		w.Close()
+		r.Close()
+		for range 3 {
+			answer, err := http.Post(s.url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"It was","max_tokens":2}`))
+			if err != nil {
+				t.Fatalf("%s: %v", mode, err)
+			}
+			answer.Body.Close()
+		}
+		s.cmd.Process.Signal(syscall.SIGTERM)
+		if code, by := s.wait(t); code != 0 {
+			t.Errorf("%s: status %d, signal %d", mode, code, by)
+		}
+	}
 }
 
 func (s *served) line(t testing.TB) string {

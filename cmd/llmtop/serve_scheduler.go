@@ -30,6 +30,16 @@ func (s *schedulerFlags) add(cmd *cobra.Command, c *engine.Config) {
 	f.DurationVar(&c.BatchWait, "batch-wait", 0, "how long a policy waits for more requests (0: 50ms for dynamic, 2s for static)")
 }
 
+// check refuses what configure would take for none.
+func (s *schedulerFlags) check() error {
+	for name, share := range map[string]float64{"kv-headroom": s.headroom, "min-share": s.minShare} {
+		if share < 0 {
+			return usage(fmt.Errorf("--%s %g: must not be negative", name, share), "")
+		}
+	}
+	return nil
+}
+
 // configure carries over what the engine's zero values say otherwise.
 func (s *schedulerFlags) configure(c *engine.Config) {
 	c.Policy = engine.Policy(s.policy)
