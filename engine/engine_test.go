@@ -80,7 +80,9 @@ func TestStreamWithoutUsage(t *testing.T) {
 // Many requests at once, of all kinds, under memory pressure: each gets its own answer.
 func TestConcurrentRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := startFake(t, func(c *Config, f *fakeRunner) { c.NumBlocks, c.MaxQueue, c.KVHeadroom, c.NoPrefixCaching = 16, Unlimited, None, true })
+		e := startFake(t, func(c *Config, f *fakeRunner) {
+			c.NumBlocks, c.MaxQueue, c.KVHeadroom, c.NoPrefixCaching = 16, Unlimited, None, true
+		})
 		defer e.stop()
 		var all sync.WaitGroup
 		for n := range 40 {
