@@ -36,7 +36,7 @@ type plan struct {
 func main() {
 	p := plan{slack: usual, sizes: sizes{prompt: 2500, answer: 200}}
 	flag.DurationVar(&p.length, "for", time.Hour, "how long to put the load on")
-	flag.DurationVar(&p.warm, "warm", 20*time.Second, "load before the state to compare with is taken")
+	flag.DurationVar(&p.warm, "warm", 10*time.Minute, "load before the state to compare with is taken: until what the engine keeps is full, its last requests and the encodings of recent texts")
 	flag.DurationVar(&p.every, "every", time.Minute, "time between two lines")
 	flag.IntVar(&p.clients, "clients", 64, "clients at once")
 	flag.Uint64Var(&p.seed, "seed", 1, "of the clients' choices")
