@@ -29,6 +29,9 @@ func (p *plan) begin(q *Sequence) bool {
 	if tokens < 1 || !p.safe(q) {
 		return false
 	}
+	if !p.fits(q.Class, 0, 0, 0) && !p.outranks(q.Class) {
+		return false // whatever it needs: the prefix cache need not be asked at every step
+	}
 	reused, last := p.blocks.known(q)
 	need := p.blocks.BlocksFor(q.Len()) - len(reused) + p.blocks.unheld(reused)
 	if !p.fits(q.Class, need, 0, 0) && !p.makeWay(q, reused, need) {

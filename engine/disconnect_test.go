@@ -79,15 +79,15 @@ func disconnectQueued(t *testing.T, body string) {
 		e.post(ctx, "/v1/completions", body)
 	}()
 	synctest.Wait()
-	if s := e.snapshot(); s.running != 1 || s.waiting != 1 {
-		t.Fatalf("running %d, waiting %d", s.running, s.waiting)
+	if s := e.snapshot(); s.running() != 1 || s.waiting() != 1 {
+		t.Fatalf("running %d, waiting %d", s.running(), s.waiting())
 	}
 	leave()
 	<-over
 	g.pass <- struct{}{}
 	<-g.arrived
-	if s := e.snapshot(); s.running != 1 || s.waiting != 0 {
-		t.Errorf("one step later: running %d, waiting %d", s.running, s.waiting)
+	if s := e.snapshot(); s.running() != 1 || s.waiting() != 0 {
+		t.Errorf("one step later: running %d, waiting %d", s.running(), s.waiting())
 	}
 	g.release()
 	if w := <-first; w.Code != 200 {

@@ -200,8 +200,8 @@ func completion(n, maxTokens int, more string) string {
 // freed reports whether nothing is running and every block is free. Only for an idle loop.
 func (e *testEngine) freed(t *testing.T) {
 	t.Helper()
-	if s := e.snapshot(); s.running != 0 || s.waiting != 0 || s.usedBlocks != 0 {
-		t.Errorf("running %d, waiting %d, blocks in use %d; want none of each", s.running, s.waiting, s.usedBlocks)
+	if s := e.snapshot(); s.running() != 0 || s.waiting() != 0 || s.Used != 0 {
+		t.Errorf("running %d, waiting %d, blocks in use %d; want none of each", s.running(), s.waiting(), s.Used)
 	}
 	if n := len(e.jobs); n != 0 {
 		t.Errorf("%d jobs are left", n)

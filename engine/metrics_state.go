@@ -35,20 +35,20 @@ func (c *stateCollector) depths() {
 	if limit < 0 {
 		limit = math.Inf(1)
 	}
-	c.gauge("vllm:num_requests_running", "Requests in the batch.", func(s state) float64 { return float64(s.running) })
-	c.gauge("vllm:num_requests_waiting", "Requests waiting.", func(s state) float64 { return float64(s.waiting) })
+	c.gauge("vllm:num_requests_running", "Requests in the batch.", func(s state) float64 { return float64(s.running()) })
+	c.gauge("vllm:num_requests_waiting", "Requests waiting.", func(s state) float64 { return float64(s.waiting()) })
 	c.gauges("vllm:num_requests_waiting_by_reason", "Requests waiting, by what they wait for.", "reason", []string{"capacity", "deferred"},
-		func(s state) []float64 { return []float64{float64(s.waiting), 0} })
+		func(s state) []float64 { return []float64{float64(s.waiting()), 0} })
 	c.gauge("llmtop:queue_limit", "Requests that may wait for their first step; +Inf: any number.", func(state) float64 { return limit })
-	c.gauges("llmtop:class_requests_running", "Requests in the batch, by class.", "class", classNames[:], func(s state) []float64 { return floats(s.stats.Running[:]) })
-	c.gauges("llmtop:class_requests_waiting", "Requests waiting, by class.", "class", classNames[:], func(s state) []float64 { return floats(s.stats.Waiting[:]) })
+	c.gauges("llmtop:class_requests_running", "Requests in the batch, by class.", "class", classNames[:], func(s state) []float64 { return floats(s.Running[:]) })
+	c.gauges("llmtop:class_requests_waiting", "Requests waiting, by class.", "class", classNames[:], func(s state) []float64 { return floats(s.Waiting[:]) })
 }
 
 func (c *stateCollector) blocks() {
 	total := float64(c.engine.config.NumBlocks)
-	c.gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks in use, 0 to 1.", func(s state) float64 { return float64(s.usedBlocks) / total })
+	c.gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks in use, 0 to 1.", func(s state) float64 { return float64(s.Used) / total })
 	c.gauges("llmtop:kv_blocks", "KV blocks: held by a sequence, free but keeping a prefix, free.", "state", []string{"used", "cached", "free"},
-		func(s state) []float64 { return floats([]int{s.stats.Used, s.stats.Cached, s.stats.Free}) })
+		func(s state) []float64 { return floats([]int{s.Used, s.Cached, s.Free}) })
 }
 
 func (c *stateCollector) counts() {
@@ -74,7 +74,7 @@ func (c *stateCollector) gauges(name, help, label string, values []string, read 
 func (c *stateCollector) counter(name, help string, read func(s Stats) uint64) {
 	c.families = append(c.families, stateFamily{
 		desc: prometheus.NewDesc(name, help, nil, nil), kind: prometheus.CounterValue,
-		read: func(s state) []float64 { return []float64{float64(read(s.stats))} },
+		read: func(s state) []float64 { return []float64{float64(read(s.Stats))} },
 	})
 }
 

@@ -39,7 +39,7 @@ func TestStateMetrics(t *testing.T) {
 		defer e.stop()
 		synctest.Wait()
 		e.mu.Lock()
-		e.state.stats = Stats{
+		e.state.Stats = Stats{
 			Waiting: [NumClasses]int{1, 2, 3}, Running: [NumClasses]int{4, 5, 6},
 			Used: 10, Cached: 20, Free: 34,
 			PrefixQueries: 300, PrefixHits: 200, PreemptedTokens: 77, RecomputedTokens: 66,

@@ -158,7 +158,7 @@ func TestAnswersDuringLongStep(t *testing.T) {
 			}
 		}
 		clock.advance(stallAfter + 1)
-		if w := e.get("/health"); w.Code != 503 || !strings.Contains(w.Body.String(), "one step has been running for 30s") {
+		if w := e.get("/health"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy with one step for 30s") {
 			t.Errorf("after %s in one step: %d %s", stallAfter, w.Code, w.Body)
 		}
 		g.release()

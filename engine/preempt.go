@@ -74,6 +74,16 @@ func (p *plan) makeWay(q *Sequence, reused []int, need int) bool {
 	return false
 }
 
+// outranks reports whether there is somebody to make way for a sequence of class c.
+func (p *plan) outranks(c Class) bool {
+	for d := c + 1; d <= Background; d++ {
+		if p.count[d.index()] > p.guaranteed(d) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *plan) preemptAll(victims []*Sequence) {
 	for _, v := range victims {
 		p.preempt(v)

@@ -35,8 +35,8 @@ func TestBurst(t *testing.T) {
 		if n := encoded.Load() - before; n != limit {
 			t.Errorf("%d prompts were tokenized, want %d", n, limit)
 		}
-		if s := e.snapshot(); s.running != 1 || s.waiting != limit {
-			t.Errorf("running %d, waiting %d", s.running, s.waiting)
+		if s := e.snapshot(); s.running() != 1 || s.waiting() != limit {
+			t.Errorf("running %d, waiting %d", s.running(), s.waiting())
 		}
 		g.release()
 		codes := make(map[int]int)

@@ -50,8 +50,8 @@ func randomDisconnects(t *testing.T, rt *rapid.T) {
 		}
 		time.Sleep(time.Duration(rapid.IntRange(0, 9).Draw(rt, "pause")) * stepTime / 2)
 		synctest.Wait()
-		if s, all := e.snapshot(), unfinished(here); s.running+s.waiting > all {
-			rt.Fatalf("%d run and %d wait for %d clients", s.running, s.waiting, all)
+		if s, all := e.snapshot(), unfinished(here); s.running()+s.waiting() > all {
+			rt.Fatalf("%d run and %d wait for %d clients", s.running(), s.waiting(), all)
 		}
 	}
 	for _, c := range here {

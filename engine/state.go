@@ -17,24 +17,15 @@ const (
 
 // state is what the loop publishes of itself.
 type state struct {
-	running, waiting int // sequences
-	usedBlocks       int
-	stats            Stats
-	turned           time.Time // when the loop has published this,
-	resting          bool      // and whether it waits since then
-	failures         int       // steps that failed, one after the other
+	Stats
+	turned   time.Time // when the loop has published this,
+	resting  bool      // and whether it waits since then
+	failures int       // steps that failed, one after the other
 }
 
 // publish shows the loop's state to handlers; the caller holds mu.
 func (e *Engine) publish() {
-	e.state = state{
-		running:    e.scheduler.Running(),
-		waiting:    e.scheduler.Waiting(),
-		usedBlocks: e.blocks.Used(),
-		stats:      e.scheduler.Stats(),
-		turned:     e.config.Now(),
-		failures:   e.failures,
-	}
+	e.state = state{Stats: e.scheduler.Stats(), turned: e.config.Now(), failures: e.failures}
 }
 
 // rest shows that the loop has nothing to do for now.
@@ -51,8 +42,7 @@ func (e *Engine) snapshot() state {
 	s := e.state
 	for _, c := range e.inbox {
 		if !c.cancel {
-			s.waiting++
-			s.stats.Waiting[c.job.seq.Class.index()]++
+			s.Waiting[c.job.seq.Class.index()]++
 		}
 	}
 	return s
@@ -82,7 +72,7 @@ func (e *Engine) live() error {
 	}
 	if e.phase == looping && !e.state.resting {
 		if d := e.config.Now().Sub(e.state.turned); d > stallAfter {
-			return fmt.Errorf("one step has been running for %s", d.Round(time.Second))
+			return fmt.Errorf("the engine's loop has been busy with one step for %s", d.Round(time.Second))
 		}
 	}
 	return nil

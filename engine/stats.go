@@ -12,6 +12,17 @@ type Stats struct {
 	RecomputedTokens          uint64 // tokens that were computed again
 }
 
+// running and waiting are the sequences of all classes.
+func (s Stats) running() int { return sum(s.Running) }
+func (s Stats) waiting() int { return sum(s.Waiting) }
+
+func sum(byClass [NumClasses]int) (n int) {
+	for _, c := range byClass {
+		n += c
+	}
+	return n
+}
+
 // counts are those of Stats that only grow.
 type counts struct {
 	queries, hits, preempted, recomputed uint64

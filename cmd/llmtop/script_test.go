@@ -45,14 +45,11 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 		},
 		"notfound": http.NotFound,
 		"silent":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"huge": func(w http.ResponseWriter, _ *http.Request) { // 200 MB of metrics
-			line := []byte(strings.Repeat("vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 1\n", 2000))
-			for range 200_000_000 / len(line) {
-				if _, err := w.Write(line); err != nil {
-					return
-				}
-			}
+		"huge": func(w http.ResponseWriter, r *http.Request) { // 200 MB of metrics, announced
+			w.Header().Set("Content-Length", "200000000")
+			endless(w, r)
 		},
+		"endless": endless,
 		"hostile": func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\",model_name=\"[red]\x1b[2J\x07[-:-:-]evil\"} 3\n"+
 				"# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting{engine=\"0\",model_name=\"[red]\x1b[2J\x07[-:-:-]evil\"} 1\n")
@@ -115,4 +112,14 @@ func flipByte(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	data[n] ^= 0x40
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
+}
+
+// endless is 200 MB of metrics.
+func endless(w http.ResponseWriter, _ *http.Request) {
+	line := []byte(strings.Repeat("vllm:num_requests_running{engine=\"0\",model_name=\"m\"} 1\n", 2000))
+	for range 200_000_000 / len(line) {
+		if _, err := w.Write(line); err != nil {
+			return
+		}
+	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -61,19 +62,31 @@ func (g *group) fill(s *probes.Process) {
 // it, innermost first: version 1 where a cpu controller is mounted, else version 2.
 func cgroupDirs(mount, membership string) []string {
 	var v1, v2 []string
-	for line := range strings.Lines(membership) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) != 3 || strings.Contains(fields[2], "..") {
-			continue
-		}
+	for controllers, path := range memberOf(membership) {
 		switch {
-		case fields[1] == "":
-			v2 = append(upwards(mount, fields[2]), upwards(mount+"/unified", fields[2])...)
-		case strings.Contains(","+fields[1]+",", ",cpu,"):
-			v1 = append(upwards(mount+"/cpu", fields[2]), upwards(mount+"/"+fields[1], fields[2])...)
+		case controllers == "":
+			v2 = append(upwards(mount, path), upwards(mount+"/unified", path)...)
+		case strings.Contains(","+controllers+",", ",cpu,"):
+			v1 = append(upwards(mount+"/cpu", path), upwards(mount+"/"+controllers, path)...)
 		}
 	}
 	return append(v1, v2...)
+}
+
+// memberOf reads /proc/PID/cgroup: the controllers of each hierarchy that the process
+// is a member of, none for version 2, and its path there.
+func memberOf(membership string) iter.Seq2[string, string] {
+	return func(yield func(controllers, path string) bool) {
+		for line := range strings.Lines(membership) {
+			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+			if len(fields) != 3 || strings.Contains(fields[2], "..") {
+				continue
+			}
+			if !yield(fields[1], fields[2]) {
+				return
+			}
+		}
+	}
 }
 
 // upwards lists base/path and its parents down to base; at most 32 of them.

@@ -37,16 +37,12 @@ func MemoryLimit(root string) int64 {
 
 // memoryDirs lists the directories of a process's memory cgroups and of all above them, of both versions.
 func memoryDirs(mount, membership string) (dirs []string) {
-	for line := range strings.Lines(membership) {
-		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(fields) != 3 || strings.Contains(fields[2], "..") {
-			continue
-		}
+	for controllers, path := range memberOf(membership) {
 		switch {
-		case fields[1] == "":
-			dirs = append(dirs, upwards(mount, fields[2])...)
-		case strings.Contains(","+fields[1]+",", ",memory,"):
-			dirs = append(dirs, upwards(filepath.Join(mount, "memory"), fields[2])...)
+		case controllers == "":
+			dirs = append(dirs, upwards(mount, path)...)
+		case strings.Contains(","+controllers+",", ",memory,"):
+			dirs = append(dirs, upwards(filepath.Join(mount, "memory"), path)...)
 		}
 	}
 	return dirs
