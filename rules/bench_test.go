@@ -1,42 +1,89 @@
 package rules_test
 
 import (
+	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"llmtop/probes"
+	"llmtop/rules"
 )
 
-// BenchmarkObserve is one tick at 1 Hz with a full ten-minute window, 20 requests
-// per second and records of each.
-func BenchmarkObserve(b *testing.B) {
+// BenchmarkDiagnose is one tick at 1 Hz of a full sample (a page of 700 series, 8 GPUs,
+// 20 requests finished) once ten minutes are behind it, healthy and in an incident
+// whose rules hold: by per-request records, by the page's histograms alone, and with
+// three times the requests. heap is what the fold keeps alive, samples included.
+//
+//	go test -run xxx -bench Diagnose ./rules
+func BenchmarkDiagnose(b *testing.B) {
 	for _, c := range []struct {
-		name string
-		rate float64
-	}{{"healthy", 20}, {"backlog", 60}} {
+		name    string
+		records bool
+		rate    float64 // after the warm-up
+		slow    float64
+	}{
+		{"records/healthy", true, 20, 1},
+		{"records/backlog", true, 20, 2.9},
+		{"records/backlog-60", true, 60, 1},
+		{"page/healthy", false, 20, 1},
+		{"page/backlog", false, 20, 2.9},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			s, d := newSim(1, 20), diagnoser(b)
+			before := liveHeap()
+			s, d := newFullSim(1, 20, c.records), diagnoser(b)
 			n := 0
-			for n < 600 {
-				n++
-				d.Observe(s.sample(n))
+			for ; n < 600; n++ {
+				d.Observe(s.sample(n + 1))
 			}
-			s.rate = c.rate
-			samples := make([]*probes.Sample, 60)
-			b.ReportAllocs()
-			i := len(samples)
-			for b.Loop() {
-				if i == len(samples) {
-					b.StopTimer()
-					for j := range samples {
-						n++
-						samples[j] = s.sample(n)
-					}
-					i = 0
-					b.StartTimer()
-				}
-				d.Observe(samples[i])
-				i++
+			s.rate, s.slow = c.rate, c.slow
+			for ; n < 660; n++ {
+				d.Observe(s.sample(n + 1))
 			}
+			heap := float64(liveHeap()-before) / (1 << 20)
+			measure(b, d, func() *probes.Sample { n++; return s.sample(n) })
+			b.ReportMetric(heap, "MiB-heap")
 		})
 	}
+}
+
+// measure folds samples that were made while the clock stood still.
+func measure(b *testing.B, d *rules.Diagnoser, next func() *probes.Sample) {
+	samples := make([]*probes.Sample, 60)
+	var cpu, began time.Duration
+	folded, i := 0, len(samples)
+	b.ReportAllocs()
+	for b.Loop() {
+		if i == len(samples) {
+			b.StopTimer()
+			if began > 0 {
+				cpu += cpuTime() - began
+			}
+			for j := range samples {
+				samples[j] = next()
+			}
+			i, began = 0, cpuTime()
+			b.StartTimer()
+		}
+		d.Observe(samples[i])
+		folded++
+		i++
+	}
+	cpu += cpuTime() - began
+	b.ReportMetric(float64(cpu.Microseconds())/float64(folded), "µs-CPU/sample")
+	b.ReportMetric(float64(folded)/cpu.Seconds(), "samples/s-CPU")
+}
+
+// cpuTime is what the process took so far on all cores: the collector of garbage counts.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
