@@ -17,10 +17,14 @@ type Histogram struct {
 // sound reports whether every bound has its count.
 func (h *Histogram) sound() bool { return h != nil && len(h.Bounds) == len(h.Cumulative) }
 
-// sameBuckets reports whether two histograms can be added and subtracted.
+// sameBuckets reports whether two histograms can be added and subtracted. Those of
+// one page shape mostly share their bounds.
 func (h *Histogram) sameBuckets(o *Histogram) bool {
 	if !h.sound() || !o.sound() || len(h.Bounds) != len(o.Bounds) {
 		return false
+	}
+	if len(h.Bounds) > 0 && &h.Bounds[0] == &o.Bounds[0] {
+		return true
 	}
 	for i := range h.Bounds {
 		if h.Bounds[i] != o.Bounds[i] {
@@ -33,26 +37,57 @@ func (h *Histogram) sameBuckets(o *Histogram) bool {
 // Sub returns what was observed since older. A reset (the engine restarted) or a
 // changed bucket layout returns ok false: the window has to be dropped.
 func (h *Histogram) Sub(older *Histogram) (delta *Histogram, ok bool) {
-	if !h.sameBuckets(older) || h.Count < older.Count {
+	sum, ok := h.since(older)
+	if !ok {
 		return nil, false
 	}
-	sum := h.Sum - older.Sum
+	d := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count - older.Count, Sum: sum}
+	for i := range h.Cumulative {
+		d.Cumulative[i] = h.Cumulative[i] - older.Cumulative[i]
+	}
+	return d, true
+}
+
+// since reports whether h goes on with older, and then what its Sum gained.
+func (h *Histogram) since(older *Histogram) (sum float64, ok bool) {
+	if !h.sameBuckets(older) || h.Count < older.Count {
+		return 0, false
+	}
+	sum = h.Sum - older.Sum
 	if sum < 0 { // a sum of floats may fall in its last digits, a restart is more than that
 		if older.Sum >= 0 && -sum > 1e-9*older.Sum {
-			return nil, false
+			return 0, false
 		}
 		if older.Sum >= 0 {
 			sum = 0
 		}
 	}
-	d := &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative)), Count: h.Count - older.Count, Sum: sum}
-	for i := range h.Cumulative {
-		if h.Cumulative[i] < older.Cumulative[i] {
-			return nil, false
+	before := older.Cumulative[:len(h.Cumulative)]
+	for i, c := range h.Cumulative {
+		if c < before[i] {
+			return 0, false
 		}
-		d.Cumulative[i] = h.Cumulative[i] - older.Cumulative[i]
 	}
-	return d, true
+	return sum, true
+}
+
+// gain adds to t, whose numbers are its own and whose buckets are those of h, what h
+// holds beyond older; all of it when h does not go on with older.
+func (t *Histogram) gain(h, older *Histogram) {
+	own := t.Cumulative[:len(h.Cumulative)]
+	sum, ok := h.since(older)
+	if !ok {
+		t.Count, t.Sum = t.Count+h.Count, t.Sum+h.Sum
+		for i, c := range h.Cumulative {
+			own[i] += c
+		}
+		return
+	}
+	t.Count, t.Sum = t.Count+(h.Count-older.Count), t.Sum+sum
+	before := older.Cumulative[:len(h.Cumulative)]
+	for i, c := range h.Cumulative {
+		own[i] += c - before[i]
+	}
 }
 
 // Add returns the sum of two histograms with the same buckets; ok is false when they differ.

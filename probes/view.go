@@ -122,15 +122,12 @@ func (v View) Observed(d Distribution) *Histogram {
 		case afresh:
 			total = nil
 		default:
-			delta, ok := h.Sub(prev)
-			if !ok {
-				delta = h
-			}
 			if total == nil {
-				total = delta
-			} else if total, ok = total.Add(delta); !ok {
+				total = &Histogram{Bounds: h.Bounds, Cumulative: make([]float64, len(h.Cumulative))}
+			} else if !total.sameBuckets(h) {
 				return nil
 			}
+			total.gain(h, prev)
 		}
 		prev, last = h, at
 	}
