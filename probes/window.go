@@ -22,6 +22,7 @@ type Window struct {
 	decode Decoder
 	points []*Point
 	floor  time.Time // readings made before it are of another clock
+	jumped bool      // the newest point is the first of another clock
 }
 
 // NewWindow returns an empty window over the last keep.
@@ -34,9 +35,10 @@ func NewWindow(keep time.Duration, decode Decoder) *Window {
 // not compare: the window starts afresh.
 func (w *Window) Push(s *Sample) *Point {
 	p := w.decode(s)
+	w.jumped = false
 	if last := w.Last(); last != nil {
 		if at, jumped := jump(last.Sample, s); jumped {
-			w.points, w.floor = nil, at
+			w.points, w.floor, w.jumped = nil, at, true
 		}
 	}
 	w.points = append(w.points, p)
@@ -65,6 +67,10 @@ func jump(older, newer *Sample) (at time.Time, jumped bool) {
 	}
 	return time.Time{}, false
 }
+
+// Jumped reports that the wall clock jumped just before the newest point, with
+// which the window began afresh.
+func (w *Window) Jumped() bool { return w.jumped }
 
 // All is the whole window.
 func (w *Window) All() View { return View{w.points, w.floor} }

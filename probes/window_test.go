@@ -101,3 +101,16 @@ func TestRateAfterAClockJump(t *testing.T) {
 		}
 	}
 }
+
+func TestJumpedIsOfTheNewestPoint(t *testing.T) {
+	w := NewWindow(5*time.Second, bare)
+	for i, c := range []struct {
+		at, mono float64
+		want     bool
+	}{{0, 0, false}, {1, 1, false}, {61, 2, true}, {62, 3, false}, {100, 41, false}, {50, 42, true}} {
+		w.Push(tick(c.at, c.mono, c.at, 1))
+		if w.Jumped() != c.want {
+			t.Errorf("tick %d: jumped %v, want %v", i, w.Jumped(), c.want)
+		}
+	}
+}
