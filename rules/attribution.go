@@ -11,31 +11,28 @@ import (
 // each request once: what the baseline adds up.
 func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64) {
 	if n.exact {
-		var done []observation
-		for _, s := range n.records.finished {
-			if previous != nil && s.ago >= n.at.Sub(previous.At).Seconds() {
-				continue
-			}
-			ttft, _, ok := s.firstToken()
-			if !ok {
-				continue
-			}
-			done = append(done, observation{value: ttft, of: s.r})
-			m.tpot.n += math.Max(float64(s.r.OutputTokens-1), 0)
-			m.tpot.sum[probes.StageDecode] += s.r.Stages[probes.StageDecode]
+		seconds := math.Inf(1)
+		if previous != nil {
+			seconds = n.at.Sub(previous.At).Seconds()
+		}
+		done := n.records.since(seconds)
+		for o := range done {
+			requests++
+			m.tpot.n += math.Max(float64(o.of.OutputTokens-1), 0)
+			m.tpot.sum[probes.StageDecode] += o.of.Stages[probes.StageDecode]
 		}
 		m.tpot.total = m.tpot.sum[probes.StageDecode]
 		m.ttft, m.e2e = beforeFirstToken(done), whole(done)
-		return m, float64(len(done))
+		return m, requests
 	}
 	if previous == nil {
 		return m, 0
 	}
-	last := n.span.Between(previous.At, n.at)
+	last := &stretch{View: n.span.Between(previous.At, n.at)}
 	s := sumsOver(n, last)
-	waiting, _ := n.area(last, waitingRequests).Get()
+	waiting, _ := n.area(last.View, waitingRequests).Get()
 	m = s.split(waiting)
-	tpot := countOf(n.observed(last, func(e *probes.Engine) *probes.Histogram { return e.TPOT }))
+	tpot := countOf(n.observed(last, tpotHistogram))
 	m.tpot = parts{n: tpot.n, total: tpot.sum, coarse: true}
 	m.tpot.sum[probes.StageDecode] = tpot.sum
 	return m, s.ttft.n

@@ -62,6 +62,7 @@ func (b *baseline) observe(r tickRecord, suspect bool, incident time.Time) {
 	}
 	b.pending = append(b.pending, r)
 	b.halted = !incident.IsZero()
+	had := len(b.admitted)
 	switch {
 	case !incident.IsZero():
 		b.admitUntil(incident.Add(-baseLag))
@@ -71,7 +72,10 @@ func (b *baseline) observe(r tickRecord, suspect bool, incident time.Time) {
 	case len(b.pending) > 4*int(baseLag/time.Second)+60:
 		b.pending = b.pending[1:] // never unbounded
 	}
-	b.forget(r.at.Add(-baseKeep))
+	came := b.admitted[had:]
+	gone := b.forget(r.at.Add(-baseKeep))
+	b.spreadOut(came, gone)
+	clear(gone)
 }
 
 func (b *baseline) admitUntil(t time.Time) {
@@ -88,37 +92,43 @@ func (b *baseline) admit(r tickRecord) {
 	b.admitted = append(b.admitted, r)
 	b.requests += r.requests
 	b.sum.plus(r.fresh, 1)
-	for i, v := range r.signals {
-		if x, ok := v.Get(); ok {
-			b.spread[i].add(x)
-		}
-	}
-	for i, v := range r.newest {
-		if x, ok := v.Get(); ok {
-			b.newest[i].add(x)
-		}
-	}
 }
 
 // forget drops ticks older than t, but never below what a baseline needs: a long
-// incident must not erase the memory of health.
-func (b *baseline) forget(t time.Time) {
-	for len(b.admitted) > 2*int(sureSpan/time.Second) && b.admitted[0].at.Before(t) {
-		r := b.admitted[0]
-		b.requests -= r.requests
-		b.sum.plus(r.fresh, -1)
-		for i, v := range r.signals {
-			if x, ok := v.Get(); ok {
-				b.spread[i].remove(x)
-			}
-		}
-		for i, v := range r.newest {
-			if x, ok := v.Get(); ok {
-				b.newest[i].remove(x)
-			}
-		}
-		b.admitted[0] = tickRecord{}
-		b.admitted = b.admitted[1:]
+// incident must not erase the memory of health. It returns what it dropped.
+func (b *baseline) forget(t time.Time) (gone []tickRecord) {
+	n := 0
+	for len(b.admitted)-n > 2*int(sureSpan/time.Second) && b.admitted[n].at.Before(t) {
+		b.requests -= b.admitted[n].requests
+		b.sum.plus(b.admitted[n].fresh, -1)
+		n++
+	}
+	gone, b.admitted = b.admitted[:n], b.admitted[n:]
+	return gone
+}
+
+// spreadOut puts the readings of the ticks that came in order and takes out those of
+// the ticks that are gone. Mostly one comes and one goes.
+func (b *baseline) spreadOut(came, gone []tickRecord) {
+	if len(came) == 1 && len(gone) == 1 {
+		came[0].replace(&gone[0], b)
+		return
+	}
+	for i := range came {
+		came[i].replace(&tickRecord{signals: make(Signals, len(table))}, b)
+	}
+	for i := range gone {
+		(&tickRecord{signals: make(Signals, len(table))}).replace(&gone[i], b)
+	}
+}
+
+// replace puts a tick's readings where those of another were.
+func (r *tickRecord) replace(old *tickRecord, b *baseline) {
+	for i := range b.spread {
+		b.spread[i].exchange(old.signals[i], r.signals[i])
+	}
+	for i := range b.newest {
+		b.newest[i].exchange(old.newest[i], r.newest[i])
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -159,11 +160,11 @@ func ParseRules(file string, text []byte) (rules []*Rule, err error) {
 	if err := yaml.UnmarshalWithOptions(text, &texts, yaml.DisallowUnknownField()); err != nil {
 		return nil, fmt.Errorf("%s: %s", file, strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
-	lines := newLocator(text)
+	lines := sync.OnceValue(func() locator { return newLocator(text) }) // only errors ask
 	var out []*Rule
 	var errs []error
 	for i, t := range texts {
-		r, err := t.rule(file, func(where string) int { return lines.line(i, where) })
+		r, err := t.rule(file, func(where string) int { return lines().line(i, where) })
 		if err != nil {
 			errs = append(errs, err)
 			continue

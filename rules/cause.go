@@ -2,47 +2,43 @@ package rules
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
 // verdict counts how a rule's clauses came out.
 type verdict struct {
-	needs, unless                 truth
-	yes, unseen, all              float64
-	needsYes, supportYes, exclude []truth
+	needs, unless    truth
+	yes, unseen, all float64
+	truths           []truth // of its needs, then of what supports it
 }
 
 func (v verdict) holds() bool { return v.needs == yes && v.unless != yes }
 
-// weigh evaluates every clause of a rule.
-func weigh(s *scene, r *Rule) verdict {
-	v := verdict{needs: yes, unless: no}
+// weigh evaluates every clause of a rule. The verdict's truths stand in room.
+func weigh(s *scene, r *Rule, room []truth) verdict {
+	v := verdict{needs: yes, unless: no, truths: room[:0]}
 	for _, c := range r.Needs {
-		t := s.cond(c.root)
-		v.needs = min(v.needs, t)
-		v.needsYes = append(v.needsYes, t)
-		v.count(t)
+		v.needs = min(v.needs, v.count(s.cond(c.root)))
 	}
 	for _, c := range r.Support {
-		t := s.cond(c.root)
-		v.supportYes = append(v.supportYes, t)
-		v.count(t)
+		v.count(s.cond(c.root))
 	}
 	for _, c := range r.Unless {
-		t := s.cond(c.root)
-		v.unless = max(v.unless, t)
-		v.exclude = append(v.exclude, t)
+		v.unless = max(v.unless, s.cond(c.root))
 	}
 	return v
 }
 
-func (v *verdict) count(t truth) {
+func (v *verdict) count(t truth) truth {
+	v.truths = append(v.truths, t)
 	v.all++
 	if t == yes {
 		v.yes++
 	} else if t == unknown {
 		v.unseen++
 	}
+	return t
 }
 
 // name makes a cause of a rule that holds, or keeps the one of the last seconds
@@ -83,7 +79,7 @@ func (d *Diagnoser) ending() bool {
 // explained is the largest share of an added latency that the rule's stages
 // hold; unsplit where it cannot be split.
 func explained(s *scene, r *Rule, raised map[string]bool) (share float64, matched bool) {
-	for _, f := range sortedKeys(r.Symptom) {
+	for f, stages := range r.Symptom { // in any order: a maximum
 		if !raised[f] {
 			continue
 		}
@@ -94,7 +90,7 @@ func explained(s *scene, r *Rule, raised map[string]bool) (share float64, matche
 				continue
 			}
 			split = true
-			for _, stage := range r.Symptom[f] {
+			for _, stage := range stages {
 				if stage == a.Stage || stage == "any" {
 					sum += a.Share
 				}
@@ -110,20 +106,20 @@ func explained(s *scene, r *Rule, raised map[string]bool) (share float64, matche
 
 // kindsOf counts the independent kinds of evidence that hold; that it is slow is not evidence.
 func kindsOf(r *Rule, v verdict) int {
-	seen := map[string]bool{}
-	for i, c := range r.Needs {
-		seen[c.Kind] = seen[c.Kind] || v.needsYes[i] == yes
-	}
-	for i, c := range r.Support {
-		seen[c.Kind] = seen[c.Kind] || v.supportYes[i] == yes
-	}
-	count := 0
-	for k, ok := range seen {
-		if ok && k != "latency" {
-			count++
+	var room [8]string
+	seen := room[:0]
+	for i, t := range v.truths {
+		kind := ""
+		if i < len(r.Needs) {
+			kind = r.Needs[i].Kind
+		} else {
+			kind = r.Support[i-len(r.Needs)].Kind
+		}
+		if t == yes && kind != "latency" && !slices.Contains(seen, kind) {
+			seen = append(seen, kind)
 		}
 	}
-	return count
+	return len(seen)
 }
 
 // describe writes a cause down with its evidence.
@@ -185,19 +181,25 @@ func (c *Cause) exclude(s *scene, rc RuleClause) {
 
 // unsaid is a statement without the parts that earlier evidence made.
 func (c *Cause) unsaid(says string) string {
-	said := map[string]bool{}
-	for _, e := range c.Evidence {
-		for _, part := range strings.Split(e.Says, ", ") {
-			said[bare(part)] = true
-		}
-	}
 	var left []string
-	for _, part := range strings.Split(says, ", ") {
-		if !said[bare(part)] {
+	for part := range strings.SplitSeq(says, ", ") {
+		if !c.said(bare(part)) {
 			left = append(left, part)
 		}
 	}
 	return strings.Join(left, ", ")
+}
+
+// said reports whether the evidence so far makes a statement.
+func (c *Cause) said(statement string) bool {
+	for i := range c.Evidence {
+		for part := range strings.SplitSeq(c.Evidence[i].Says, ", ") {
+			if bare(part) == statement {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bare is a statement without its limit: a number is told once.

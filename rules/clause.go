@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,8 +15,11 @@ import (
 //
 // Numbers carry units (2s, 50ms, 90%). See Functions for what can be called.
 type Clause struct {
-	Text string
-	root *node
+	Text    string
+	root    *node
+	signals []*node // the first node of each signal in it, in order
+	added   []*node // its calls of added(…)
+	gpu     bool    // it asks for a signal of the GPU
 }
 
 // limits keep a hostile rule file from the stack and the heap.
@@ -76,7 +80,22 @@ func ParseClause(text string) (*Clause, error) {
 	if root.unit != boolUnit {
 		return nil, fmt.Errorf("%q is a number (%s), not a condition", root.text, unitName(root.unit))
 	}
-	return &Clause{Text: strings.Join(strings.Fields(text), " "), root: root}, nil
+	c := &Clause{Text: strings.Join(strings.Fields(text), " "), root: root}
+	root.walk(c.note)
+	return c, nil
+}
+
+// note lists a node among those whose values the evidence shows.
+func (c *Clause) note(n *node) {
+	switch {
+	case n.kind == callNode && n.op == "added":
+		c.added = append(c.added, n)
+	case n.kind == signalNode:
+		c.gpu = c.gpu || table[n.sig].Kind == "gpu"
+		if !slices.ContainsFunc(c.signals, func(m *node) bool { return m.sig == n.sig }) {
+			c.signals = append(c.signals, n)
+		}
+	}
 }
 
 type parser struct {

@@ -25,17 +25,19 @@ type ruleCase struct {
 	last  time.Time // when they last held
 	cause *Cause    // as named then
 	share float64   // of the added latency that it explained then
+
+	truths []truth // room for those of its clauses at a tick
 }
 
 // diagnose judges one tick.
-func (d *Diagnoser) diagnose(n *now, signals Signals) Diagnosis {
+func (d *Diagnoser) diagnose(n *now, signals, base Signals) Diagnosis {
 	out := Diagnosis{Time: n.at, Baseline: d.base.text(n.at), Symptoms: symptoms(d.watched, signals),
 		Attribution: []Attribution{}, Causes: []Cause{}, Risks: []Finding{}, Notes: []Finding{}}
 	raised := map[string]bool{}
 	for _, w := range d.watched {
 		raised[w.family] = raised[w.family] || w.raised
 	}
-	s := &scene{at: n.at, now: signals, base: d.base.value, past: d.past, onset: d.onset, held: d.held}
+	s := &scene{at: n.at, now: signals, base: base.at, past: d.past, onset: d.onset, held: d.held}
 	split := maps.Clone(raised)
 	split["ttft"] = split["ttft"] || raised[refusedFamily] // who is refused would have waited
 	out.Attribution, s.coarse = attributions(split, n.stages, d.base.stages())
@@ -57,7 +59,8 @@ func (d *Diagnoser) evaluate(s *scene, raised map[string]bool, out *Diagnosis) [
 	var found []candidate
 	for i, r := range d.book.Rules {
 		c := &d.cases[i]
-		v := weigh(s, r)
+		v := weigh(s, r, c.truths)
+		c.truths = v.truths
 		d.episode.observe(r, v, s.at)
 		if v.needs == yes {
 			if c.since.IsZero() {

@@ -8,7 +8,7 @@ import (
 
 // Options of a Diagnoser; the zero value is what llmtop uses.
 type Options struct {
-	Keep   time.Duration  // how far the window reaches back; 10 min when 0
+	Keep   time.Duration  // how long signals stay known, and how long a silence may last; 10 min when 0
 	Decode probes.Decoder // gives samples their meaning; NewDecoder() when nil
 }
 
@@ -19,6 +19,7 @@ type Diagnoser struct {
 	book    *Book
 	keep    time.Duration
 	window  *probes.Window
+	ledger  *ledger
 	past    *history
 	base    *baseline
 	watched []watched
@@ -39,7 +40,7 @@ func NewDiagnoser(book *Book, o Options) *Diagnoser {
 	if o.Decode == nil {
 		o.Decode = NewDecoder()
 	}
-	d := &Diagnoser{book: book, keep: o.Keep, window: probes.NewWindow(o.Keep, o.Decode), cases: make([]ruleCase, len(book.Rules))}
+	d := &Diagnoser{book: book, keep: o.Keep, window: probes.NewWindow(min(o.Keep, lookSpan), o.Decode), ledger: newLedger(), cases: make([]ruleCase, len(book.Rules))}
 	d.reset()
 	return d
 }
@@ -55,7 +56,7 @@ func (d *Diagnoser) reset() {
 }
 
 // restart begins anew after the wall clock jumped or nothing was seen for longer
-// than the window. What was healthy before stays known where the monotonic clock
+// than is kept. What was healthy before stays known where the monotonic clock
 // tells how far the other one moved.
 func (d *Diagnoser) restart(older, newer *probes.Sample) {
 	base, mono := d.base, newer.Mono-older.Mono
@@ -75,14 +76,14 @@ func (d *Diagnoser) restart(older, newer *probes.Sample) {
 func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 	previous := d.window.Last()
 	p := d.window.Push(s)
-	if previous != nil && d.window.All().Len() == 1 {
+	if previous != nil && (d.window.Jumped() || s.At.Sub(previous.At) >= d.keep) {
 		d.restart(previous.Sample, s)
 		previous = nil
 	}
 	if !d.base.life.tried && len(p.Engines) > 0 {
 		d.base.life = lifetimeOf(p)
 	}
-	n := look(d.window, p)
+	n := d.ledger.look(d.window, p)
 	signals := compute(n)
 	d.past.push(n.at, signals)
 	for i := range d.watched {
@@ -95,14 +96,15 @@ func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 		r.newest[i] = q.median
 	}
 	d.base.observe(r, anyOver(d.watched) || n.mostlyWaiting(signals), began)
-	d.noteOnsets(n.at, signals)
+	base := d.baselines()
+	d.noteOnsets(n.at, signals, base)
 	if len(p.Engines) > 0 || n.exact {
 		d.sawIt = true
 	}
 	if requests > 0 || signals.Get("ttft.p50").Seen() || signals.Get("batch.running").Or(0) > 0 {
 		d.traffic = n.at
 	}
-	return &Tick{Point: p, Signals: signals, Baseline: d.baselines(), Diagnosis: d.diagnose(n, signals)}
+	return &Tick{Point: p, Signals: signals, Baseline: base, Diagnosis: d.diagnose(n, signals, base)}
 }
 
 // baselines is what each signal is held against now.
@@ -116,10 +118,10 @@ func (d *Diagnoser) baselines() Signals {
 
 // noteOnsets keeps when each signal left its baseline. It has come back when it
 // stayed there for calmHold.
-func (d *Diagnoser) noteOnsets(at time.Time, signals Signals) {
+func (d *Diagnoser) noteOnsets(at time.Time, signals, base Signals) {
 	for i := range table {
 		v, ok := signals[i].Get()
-		b, ok2 := d.base.value(i).Get()
+		b, ok2 := base[i].Get()
 		off := ok && ok2 && (isUp(v, b, table[i].Step, upFactor) || isUp(b, v, table[i].Step, upFactor))
 		switch {
 		case off:

@@ -42,7 +42,7 @@ func (n *now) increase(v probes.View, counter engineReading) (sum probes.Opt[flo
 
 // rate is increase per second over the now span.
 func (n *now) rate(counter engineReading) probes.Opt[float64] {
-	inc, seconds := n.increase(n.span, counter)
+	inc, seconds := n.increase(n.span.View, counter)
 	x, ok := inc.Get()
 	if !ok || seconds <= 0 {
 		return missing()
@@ -90,29 +90,13 @@ func (n *now) frozen() bool {
 		return false
 	}
 	for _, counter := range []engineReading{generationTokens, promptTokens, finishedRequests} {
-		inc, seconds := n.increase(n.span, counter)
+		inc, seconds := n.increase(n.span.View, counter)
 		x, ok := inc.Get()
 		if !ok || seconds < recentSpan.Seconds() || x > 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// observed is what a histogram gathered over the view at all endpoints; nil when
-// none has it.
-func (n *now) observed(v probes.View, of func(*probes.Engine) *probes.Histogram) *probes.Histogram {
-	var total *probes.Histogram
-	for _, end := range n.ends {
-		h := v.Observed(func(p *probes.Point) (*probes.Histogram, time.Time) {
-			if e := engineOf(p, end); e != nil {
-				return of(e), e.At
-			}
-			return nil, time.Time{}
-		})
-		total = merge(total, h)
-	}
-	return total
 }
 
 func generationTokens(e *probes.Engine) probes.Opt[float64] { return e.GenerationTokens }

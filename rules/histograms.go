@@ -10,18 +10,18 @@ import (
 // fromHistograms fills the latencies and stage means from what the engine's
 // histograms gathered, for engines without per-request records.
 func (n *now) fromHistograms() {
-	n.ttft, n.ttftNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.TTFT })
-	n.tpot, n.tpotNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.TPOT })
-	n.e2e, n.e2eNow = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.E2E })
-	n.prompt, _ = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.PromptLen })
-	n.output, _ = n.histogram(func(e *probes.Engine) *probes.Histogram { return e.OutputLen })
-	view := n.span
+	n.ttft, n.ttftNow = n.histogram(ttftHistogram)
+	n.tpot, n.tpotNow = n.histogram(tpotHistogram)
+	n.e2e, n.e2eNow = n.histogram(e2eHistogram)
+	n.prompt, _ = n.histogram(promptHistogram)
+	n.output, _ = n.histogram(outputHistogram)
+	view := &n.span
 	h := sumsOver(n, view)
 	if h.ttft.n < enough {
-		view = n.wide
+		view = &n.wide
 		h = sumsOver(n, view)
 	}
-	area, _ := n.area(view, waitingRequests).Get()
+	area, _ := n.area(view.View, waitingRequests).Get()
 	n.stages = h.split(area)
 	n.stages.tpot = parts{n: n.tpot.count(), coarse: true}
 	if mean, ok := n.tpot.mean().Get(); ok {
@@ -31,11 +31,11 @@ func (n *now) fromHistograms() {
 }
 
 // histogram is one distribution over the now span, the wide span when that holds too few.
-func (n *now) histogram(of func(*probes.Engine) *probes.Histogram) (latency, quick) {
-	h := n.observed(n.span, of)
+func (n *now) histogram(of distribution) (latency, quick) {
+	h := n.observed(&n.span, of)
 	few := h == nil || h.Count < enough
 	if few {
-		if wide := n.observed(n.wide, of); wide != nil {
+		if wide := n.observed(&n.wide, of); wide != nil {
 			h = wide
 		}
 	}
@@ -44,7 +44,7 @@ func (n *now) histogram(of func(*probes.Engine) *probes.Histogram) (latency, qui
 	}
 	l := latency{hist: h, wide: few}
 	q := quick{median: l.quantile(0.5), n: h.Count}
-	if newest := n.observed(n.recent, of); newest != nil && newest.Count >= 3 {
+	if newest := n.observed(&n.recent, of); newest != nil && newest.Count >= 3 {
 		q.median, _, _ = newest.Quantile(0.5)
 		q.n = newest.Count
 	}
@@ -72,14 +72,14 @@ func (c count) mean() float64 {
 	return c.sum / c.n
 }
 
-func sumsOver(n *now, v probes.View) sums {
-	at := func(of func(*probes.Engine) *probes.Histogram) count { return countOf(n.observed(v, of)) }
+func sumsOver(n *now, s *stretch) sums {
+	at := func(of distribution) count { return countOf(n.observed(s, of)) }
 	return sums{
-		ttft:    at(func(e *probes.Engine) *probes.Histogram { return e.TTFT }),
-		queue:   at(func(e *probes.Engine) *probes.Histogram { return e.Queue }),
-		prefill: at(func(e *probes.Engine) *probes.Histogram { return e.Prefill }),
-		decode:  at(func(e *probes.Engine) *probes.Histogram { return e.Decode }),
-		e2e:     at(func(e *probes.Engine) *probes.Histogram { return e.E2E }),
+		ttft:    at(ttftHistogram),
+		queue:   at(queueHistogram),
+		prefill: at(prefillHistogram),
+		decode:  at(decodeHistogram),
+		e2e:     at(e2eHistogram),
 	}
 }
 

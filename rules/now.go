@@ -7,26 +7,27 @@ import (
 )
 
 const (
-	nowSpan    = 10 * time.Second // what "now" means
-	wideSpan   = 30 * time.Second // when nowSpan holds fewer than enough observations
-	recentSpan = 3 * time.Second  // the newest part, which tells a passing burst from a standing change
-	enough     = 5                // observations for a quantile worth the name [proposal]
-	facts      = 2 * time.Minute  // how long a CPU profile stands for now
+	nowSpan    = 10 * time.Second       // what "now" means
+	wideSpan   = 30 * time.Second       // when nowSpan holds fewer than enough observations
+	recentSpan = 3 * time.Second        // the newest part, which tells a passing burst from a standing change
+	lookSpan   = wideSpan + time.Second // of samples: no signal looks at older ones
+	enough     = 5                      // observations for a quantile worth the name [proposal]
+	facts      = 2 * time.Minute        // how long a CPU profile stands for now
 )
 
 // now is one tick with everything that several signals share, computed once.
 type now struct {
 	at     time.Time
 	point  *probes.Point
-	span   probes.View // nowSpan
-	wide   probes.View // wideSpan
-	recent probes.View // recentSpan
+	span   stretch // nowSpan
+	wide   stretch // wideSpan
+	recent stretch // recentSpan
 	stale  time.Duration
 	ends   []string // endpoints of the engines in the newest point
 
 	exact         bool // per-request records are at hand
 	records       records
-	firsts        []observation // the requests behind ttft.*
+	firsts        spanSet // the requests behind ttft.*
 	ttft, tpot    latency
 	e2e           latency
 	ttftNow       quick // the newest part of each
@@ -36,6 +37,8 @@ type now struct {
 	output        latency
 	step          *probes.Histogram
 	stages        stageMeans
+	means         [numParts]probes.Opt[float64] // seconds per request of each part
+	total         float64                       // of means
 	gpuShare      gpuShares
 	gaugesAreDead bool
 }
@@ -58,26 +61,33 @@ type quick struct {
 	n      float64
 }
 
+// look computes the shared part of a tick with nothing carried over from the one before.
+func look(w *probes.Window, p *probes.Point) *now { return newLedger().look(w, p) }
+
 // look computes the shared part of a tick from the newest point of the window.
-func look(w *probes.Window, p *probes.Point) *now {
-	n := &now{at: p.At, point: p, span: w.Since(nowSpan), wide: w.Since(wideSpan), recent: w.Since(recentSpan)}
+func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
+	n := &now{at: p.At, point: p, span: stretch{View: w.Since(nowSpan)}, wide: stretch{View: w.Since(wideSpan)}, recent: stretch{View: w.Since(recentSpan)}}
 	n.stale = max(3*p.Interval, 5*time.Second)
 	for _, e := range p.Engines {
 		n.ends = append(n.ends, e.Endpoint)
 	}
 	n.gaugesAreDead = n.frozen()
-	n.records = gather(n)
+	n.records = gather(n, l)
 	n.exact = n.records.seen && n.allTell()
 	if n.exact {
 		n.fromRecords()
 	} else {
 		n.fromHistograms()
 	}
-	n.step = n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.StepTime })
+	n.step = n.observed(&n.span, stepHistogram)
 	if n.step == nil || n.step.Count < enough {
-		n.step = n.observed(n.wide, func(e *probes.Engine) *probes.Histogram { return e.StepTime })
+		n.step = n.observed(&n.wide, stepHistogram)
 	}
-	n.gpuShare = gpuSharesOf(n.span)
+	for i := range n.means {
+		n.means[i] = n.stageMean(i)
+		n.total += n.means[i].Or(0)
+	}
+	n.gpuShare = gpuSharesOf(n.span.View)
 	return n
 }
 
@@ -86,18 +96,25 @@ func (n *now) fresh(at time.Time) bool { return n.at.Sub(at) <= n.stale }
 // allTell reports that every engine tells of its requests: with one that does not,
 // the histograms of all are the only common measure.
 func (n *now) allTell() bool {
-	tells := map[string]bool{}
-	for _, p := range n.wide.Points() {
-		for _, s := range p.Requests {
-			tells[s.Endpoint] = true
-		}
-	}
 	for _, end := range n.ends {
-		if !tells[end] {
+		if !n.tells(end) {
 			return false
 		}
 	}
 	return true
+}
+
+// tells reports that an engine told of its requests in the wide span.
+func (n *now) tells(endpoint string) bool {
+	points := n.wide.Points()
+	for i := len(points) - 1; i >= 0; i-- { // mostly in the newest
+		for _, s := range points[i].Requests {
+			if s.Endpoint == endpoint {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // alive reports that some engine told something lately.

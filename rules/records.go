@@ -1,14 +1,14 @@
 package rules
 
 import (
+	"iter"
 	"math"
 	"slices"
-	"time"
 
 	"llmtop/probes"
 )
 
-// seen is a request and how long ago its section was read.
+// seen is a request in flight and how long ago its section was read.
 type seen struct {
 	r   *probes.Request
 	ago float64 // seconds between its section and now
@@ -18,7 +18,7 @@ type seen struct {
 // each once, and what the newest fresh section says is in flight.
 type records struct {
 	seen     bool
-	finished []seen
+	ledger   *ledger // what finished
 	running  []seen
 	inFlight float64
 	first    float64 // in flight at the start of the now span; with ok
@@ -26,43 +26,53 @@ type records struct {
 	begun    float64 // seconds the now span really covers
 }
 
-// gather reads the request sections of the wide span. A section that a slow
-// probe did not renew appears again with the same At and counts once.
-func gather(n *now) records {
-	var out records
-	last := map[string]time.Time{}
-	from := n.at.Add(-wideSpan)
-	size := 0
-	for _, p := range n.wide.Points() {
-		for _, s := range p.Requests {
-			size += len(s.Finished)
-		}
-	}
-	out.finished = make([]seen, 0, size)
+// gather reads the request sections of the wide span into the ledger. A section that a
+// slow probe did not renew appears again with the same At and counts once.
+func gather(n *now, l *ledger) records {
+	out := records{ledger: l}
+	clear(l.last)
+	from, sect := n.at.Add(-wideSpan), l.spare
 	for _, p := range n.wide.Points() {
 		for _, s := range sections(p) {
-			if !s.At.After(last[s.Endpoint]) || !s.At.After(from) {
+			if !s.At.After(l.last[s.Endpoint]) || !s.At.After(from) {
 				continue
 			}
-			last[s.Endpoint] = s.At
-			ago := n.at.Sub(s.At).Seconds()
-			for _, r := range s.Finished {
-				out.finished = append(out.finished, seen{r, ago})
-			}
+			l.last[s.Endpoint] = s.At
+			sect = append(sect, told{section: s, ago: n.at.Sub(s.At).Seconds()})
 		}
 	}
+	l.take(n.at, sect)
 	for _, s := range sections(n.point) {
 		if !n.fresh(s.At) {
 			continue
 		}
 		out.seen = true
 		out.inFlight += float64(s.InFlight)
+		out.running = slices.Grow(out.running, len(s.Running))
 		for _, r := range s.Running {
 			out.running = append(out.running, seen{r, n.at.Sub(s.At).Seconds()})
 		}
 	}
 	out.start(n)
 	return out
+}
+
+// since are the requests that got their first token and finished in sections read less
+// than so many seconds ago.
+func (r *records) since(seconds float64) iter.Seq[observation] {
+	return func(yield func(observation) bool) {
+		for i := range r.ledger.told {
+			t := &r.ledger.told[i]
+			if t.ago >= seconds {
+				continue
+			}
+			for _, e := range t.entries[ofTTFT] {
+				if !yield(observation{value: e.value, of: e.of}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // start finds how many were in flight at the start of the now span: at each engine
@@ -83,33 +93,6 @@ func (r *records) start(n *now) {
 	}
 }
 
-// age is how long a request has been with the engine, by the engine's own stamps.
-func age(r *probes.Request) float64 {
-	total := 0.0
-	for _, s := range r.Stages {
-		total += s
-	}
-	return total
-}
-
-// firstToken says whether the first token was written and how long ago.
-func (s seen) firstToken() (ttft, ago float64, ok bool) {
-	ttft, ok = s.r.TTFTSeconds.Get()
-	if !ok {
-		return 0, 0, false
-	}
-	return ttft, s.ago + max(0, s.r.E2ESeconds.Or(age(s.r))-ttft), true
-}
-
-// waited is a request without its first token, in flight or given up by its
-// client: its age is a lower bound of its TTFT. A refused one never waited.
-func (s seen) waited() (seconds float64, ok bool) {
-	if s.r.TTFTSeconds.Seen() || s.r.Finish == "rejected" || s.r.Finish == "error" {
-		return 0, false
-	}
-	return age(s.r), true
-}
-
 // latency is a set of observations: exact values, or a histogram of them.
 type latency struct {
 	values []float64 // ascending; nil with a histogram
@@ -118,8 +101,8 @@ type latency struct {
 	wide   bool // over the wide span, for want of observations in the now span
 }
 
+// exactly is the latency of values in ascending order.
 func exactly(values []float64) latency {
-	slices.Sort(values)
 	l := latency{values: values}
 	for _, v := range values {
 		l.sum += v
@@ -132,13 +115,6 @@ func (l latency) count() float64 {
 		return l.hist.Count
 	}
 	return float64(len(l.values))
-}
-
-// exactlyOf is the latency of a set of observations.
-func exactlyOf(all []observation, wide bool) latency {
-	l := exactly(valuesOf(all))
-	l.wide = wide
-	return l
 }
 
 // quantile is the nearest-rank quantile of exact values, or the histogram's estimate.

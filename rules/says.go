@@ -1,43 +1,34 @@
 package rules
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // evidence evaluates a clause and says what it saw. why is not empty when the
 // result is unknown.
 func (s *scene) evidence(c *Clause, kind string) (e Evidence, result truth, why string) {
 	result = s.cond(c.root)
-	e = Evidence{Clause: c.Text, Kind: kind, Says: s.say(c.root, result), Values: []Value{}, Holds: result == yes}
-	seen := map[int]bool{}
-	c.root.walk(func(n *node) {
-		if n.kind != signalNode || seen[n.sig] {
-			return
-		}
-		seen[n.sig] = true
+	e = Evidence{Clause: c.Text, Kind: kind, Says: s.say(c.root, result), Holds: result == yes}
+	e.Values = make([]Value, 0, len(c.signals)+len(c.added))
+	for _, n := range c.signals {
 		v, ok := s.now[n.sig].Get()
 		if !ok {
 			if why == "" {
 				why = s.title(n) + " " + s.now[n.sig].Why().String()
 			}
-			return
+			continue
 		}
 		value := Value{Signal: table[n.sig].Name, Value: v, Unit: table[n.sig].Unit}
 		if b, ok := s.base(n.sig).Get(); ok {
 			value.Baseline = &b
 		}
 		e.Values = append(e.Values, value)
-	})
-	c.root.walk(func(n *node) {
-		if n.kind == callNode && n.op == "added" {
-			if v, ok := s.addedShare(n); ok {
-				e.Values = append(e.Values, Value{Signal: n.text, Value: v, Unit: "ratio"})
-			} else if why == "" {
-				why = "no split of the added " + n.args[0].op + " into these stages"
-			}
+	}
+	for _, n := range c.added {
+		if v, ok := s.addedShare(n); ok {
+			e.Values = append(e.Values, Value{Signal: n.text, Value: v, Unit: "ratio"})
+		} else if why == "" {
+			why = "no split of the added " + n.args[0].op + " into these stages"
 		}
-	})
+	}
 	if result != unknown {
 		why = ""
 	} else if why == "" {
@@ -49,14 +40,12 @@ func (s *scene) evidence(c *Clause, kind string) (e Evidence, result truth, why 
 // blind reports a clause about the GPU where no GPU can be read: whatever the rest of
 // it says, it has ruled nothing out.
 func (s *scene) blind(c *Clause) bool {
-	gpu, seen := false, false
-	c.root.walk(func(n *node) {
-		if n.kind == signalNode && table[n.sig].Kind == "gpu" {
-			gpu = true
-			seen = seen || s.now[n.sig].Seen()
+	for _, n := range c.signals {
+		if table[n.sig].Kind == "gpu" && s.now[n.sig].Seen() {
+			return false
 		}
-	})
-	return gpu && !seen
+	}
+	return c.gpu
 }
 
 func (n *node) walk(visit func(*node)) {
@@ -134,16 +123,22 @@ func (s *scene) sayCompare(n *node, result truth) string {
 	if n.op == "==" && result == yes {
 		return s.title(left) + " " + Format(v, unit)
 	}
-	op := map[string]string{"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}[n.op]
+	op := signs[n.op]
 	if result == no {
-		op = map[string]string{"<": "≥", "<=": ">", ">": "≤", ">=": "<", "==": "≠", "!=": "="}[n.op]
+		op = opposites[n.op]
 	}
 	limitText := Format(limit, unit)
 	if right.kind != numberNode {
 		limitText += " = " + s.title(right)
 	}
-	return fmt.Sprintf("%s %s (%s %s)", s.title(left), Format(v, unit), op, limitText)
+	return s.title(left) + " " + Format(v, unit) + " (" + op + " " + limitText + ")"
 }
+
+// How comparisons are written for people when they hold, and when they do not.
+var (
+	signs     = map[string]string{"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "=", "!=": "≠"}
+	opposites = map[string]string{"<": "≥", "<=": ">", ">": "≤", ">=": "<", "==": "≠", "!=": "="}
+)
 
 // title names a number for people.
 func (s *scene) title(n *node) string {
@@ -169,9 +164,9 @@ func (s *scene) title(n *node) string {
 }
 
 func (s *scene) sayCall(n *node, result truth) string {
-	is := map[truth]string{yes: "", no: "not ", unknown: "perhaps "}[result]
+	is := [...]string{"not ", "perhaps ", ""}[result-no]
 	if n.op == "held" {
-		return s.say(n.args[0], s.cond(n.args[0])) + fmt.Sprintf(", %sfor %s", is, Format(n.span, "s"))
+		return s.say(n.args[0], s.cond(n.args[0])) + ", " + is + "for " + Format(n.span, "s")
 	}
 	x := n.args[0]
 	v, ok := s.now[x.sig].Get()
@@ -180,13 +175,13 @@ func (s *scene) sayCall(n *node, result truth) string {
 	}
 	switch n.op {
 	case "rising":
-		return fmt.Sprintf("%s %srising over %s, now %s", s.title(x), is, Format(n.span, "s"), Format(v, x.unit))
+		return s.title(x) + " " + is + "rising over " + Format(n.span, "s") + ", now " + Format(v, x.unit)
 	case "before":
-		return fmt.Sprintf("%s %smoved before %s", s.title(x), is, s.title(n.args[1]))
+		return s.title(x) + " " + is + "moved before " + s.title(n.args[1])
 	}
 	b, ok := s.base(x.sig).Get()
 	if !ok {
-		return fmt.Sprintf("%s %s, no baseline to tell whether it is %s", s.title(x), Format(v, x.unit), n.op)
+		return s.title(x) + " " + Format(v, x.unit) + ", no baseline to tell whether it is " + n.op
 	}
-	return fmt.Sprintf("%s %s%s: %s", s.title(x), is, n.op, change(b, v, x.unit))
+	return s.title(x) + " " + is + n.op + ": " + change(b, v, x.unit)
 }

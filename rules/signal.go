@@ -19,6 +19,9 @@ func (s Signals) Get(name string) probes.Opt[float64] {
 	return s[i]
 }
 
+// at returns the signal of a row of the table.
+func (s Signals) at(row int) probes.Opt[float64] { return s[row] }
+
 // Signal is a documented number computed from a window of samples.
 type Signal struct {
 	Name    string  // dotted, fixed for ever: rules, screens, scripts and exports use it

@@ -30,7 +30,7 @@ func engineRows() []Signal {
 		{Name: "prefill.per_token", Title: "prefill per token", Unit: "s/token", Kind: "stage", Step: 2e-6, at: prefillPerToken,
 			Formula: "prefill seconds over uncached prompt tokens, requests of the now span", Source: "request records, else histograms", Needs: "requests or engine metrics", Export: exportName("prefill.per_token", "s/token", "")},
 		{Name: "step.tokens", Title: "tokens a step", Unit: "tokens", Kind: "engine", Step: 16, at: func(n *now) probes.Opt[float64] {
-			v, _, _ := n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.StepTokens }).Quantile(0.99)
+			v, _, _ := n.observed(&n.span, stepTokensHistogram).Quantile(0.99)
 			return v
 		}, Formula: "p99 of tokens scheduled in one step", Source: "step token histogram", Needs: metrics, Export: exportName("step.tokens", "tokens", `quantile="0.99"`)},
 		{Name: "engine.age", Title: "engine age", Unit: "s", Kind: "engine", Step: 60, at: engineAge,
@@ -139,8 +139,8 @@ func slope(values []float64, times []time.Time) probes.Opt[float64] {
 }
 
 func hitRatio(n *now) probes.Opt[float64] {
-	hits, _ := n.increase(n.span, prefixHits)
-	queries, _ := n.increase(n.span, prefixQueries)
+	hits, _ := n.increase(n.span.View, prefixHits)
+	queries, _ := n.increase(n.span.View, prefixQueries)
 	h, ok := hits.Get()
 	q, ok2 := queries.Get()
 	if !ok || !ok2 || q <= 0 {
@@ -152,16 +152,16 @@ func hitRatio(n *now) probes.Opt[float64] {
 func prefillPerToken(n *now) probes.Opt[float64] {
 	seconds, tokens := 0.0, 0.0
 	if n.exact {
-		for _, o := range n.firsts {
+		for o := range n.firsts.all() {
 			if !o.censored {
 				seconds += o.of.Stages[probes.StagePrefill]
 				tokens += float64(o.of.PromptTokens - o.of.CachedTokens)
 			}
 		}
 	} else {
-		seconds = countOf(n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.Prefill })).sum
-		tokens = countOf(n.observed(n.span, func(e *probes.Engine) *probes.Histogram { return e.PromptLen })).sum
-		hits, _ := n.increase(n.span, prefixHits)
+		seconds = countOf(n.observed(&n.span, prefillHistogram)).sum
+		tokens = countOf(n.observed(&n.span, promptHistogram)).sum
+		hits, _ := n.increase(n.span.View, prefixHits)
 		tokens -= hits.Or(0)
 	}
 	if tokens <= 0 || seconds <= 0 {

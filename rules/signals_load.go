@@ -34,20 +34,17 @@ func loadRows() []Signal {
 // and how many seconds that covers.
 func (n *now) ended() (requests, refused, seconds float64, ok bool) {
 	if n.exact && n.records.firstOK && n.records.begun > 0 {
-		for _, s := range n.records.finished {
-			switch {
-			case s.ago >= n.records.begun:
-			case s.r.Finish == "rejected":
-				refused++
-			default:
-				requests++
+		for i := range n.records.ledger.told {
+			if t := &n.records.ledger.told[i]; t.ago < n.records.begun {
+				refused += t.refused
+				requests += float64(len(t.section.Finished)) - t.refused
 			}
 		}
 		return requests, refused, n.records.begun, true
 	}
-	good, seconds := n.increase(n.span, finishedRequests)
-	bad, _ := n.increase(n.span, func(e *probes.Engine) probes.Opt[float64] { return e.Failed })
-	rejected, _ := n.increase(n.span, func(e *probes.Engine) probes.Opt[float64] { return e.Rejected })
+	good, seconds := n.increase(n.span.View, finishedRequests)
+	bad, _ := n.increase(n.span.View, func(e *probes.Engine) probes.Opt[float64] { return e.Failed })
+	rejected, _ := n.increase(n.span.View, func(e *probes.Engine) probes.Opt[float64] { return e.Rejected })
 	x, ok := good.Get()
 	return x + bad.Or(0), rejected.Or(0), seconds, ok && seconds > 0
 }

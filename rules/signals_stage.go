@@ -11,7 +11,7 @@ func stageRows() []Signal {
 		rows = append(rows, Signal{Name: "stage." + partName(i) + ".mean", Title: partName(i), Unit: "s", Kind: "stage", Step: 0.005,
 			Formula: "seconds per request in stage " + partName(i), Source: "request records, else histogram sums (frontend = TTFT − queue − prefill)",
 			Needs: "requests or engine metrics", Export: exportName("stage", "s", `stage="`+partName(i)+`"`),
-			at: func(n *now) probes.Opt[float64] { return n.stageMean(i) }})
+			at: func(n *now) probes.Opt[float64] { return n.means[i] }})
 	}
 	for i := range numParts {
 		rows = append(rows, Signal{Name: "stage." + partName(i) + ".share", Title: partName(i) + " share", Unit: "ratio", Kind: "stage", Step: 0.1,
@@ -41,13 +41,9 @@ func coarseStage(i int) bool {
 }
 
 func (n *now) stageShare(i int) probes.Opt[float64] {
-	mean, ok := n.stageMean(i).Get()
-	total := 0.0
-	for j := range numParts {
-		total += n.stageMean(j).Or(0)
+	mean, ok := n.means[i].Get()
+	if !ok || n.total <= 0 {
+		return n.means[i] // missing, with its reason; 0 of 0 is 0
 	}
-	if !ok || total <= 0 {
-		return n.stageMean(i) // missing, with its reason; 0 of 0 is 0
-	}
-	return probes.Some(mean / total)
+	return probes.Some(mean / n.total)
 }

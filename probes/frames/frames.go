@@ -79,12 +79,13 @@ func count(p *profile.Profile, facts *probes.ProfileFacts) {
 	known := purposes{}
 	leaves := map[string]*leaf{}
 	total := 0.0
+	var stack []string
 	for _, s := range p.Sample {
 		if index >= len(s.Value) || s.Value[index] <= 0 {
 			continue
 		}
 		weight := float64(s.Value[index])
-		stack := functions(s)
+		stack = functions(stack[:0], s)
 		what := purpose(known.of(stack), labelled(s))
 		facts.Share[what] += weight
 		facts.Samples += samples(p, s)
@@ -128,9 +129,8 @@ func samples(p *profile.Profile, s *profile.Sample) int {
 	return 1
 }
 
-// functions lists the names of a stack, leaf first, inlined calls included.
-func functions(s *profile.Sample) []string {
-	var out []string
+// functions appends the names of a stack, leaf first, inlined calls included.
+func functions(out []string, s *profile.Sample) []string {
 	for _, location := range s.Location {
 		if location == nil {
 			continue
