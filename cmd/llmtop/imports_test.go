@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 	"scripts/speculation":      {"engine"},
 	"scripts/enginegate":       {},
 	"scripts/internal/child":   {},
+	"scripts/recordgate":       {"scripts/internal/child"},
 	"scripts/policies":         {"scripts/internal/child"},
 	"scripts/soak":             {"scripts/internal/child"},
 }
