@@ -82,10 +82,23 @@ func compute(n *now) Signals {
 // missing is a reading nobody has, NotSeen.
 func missing() probes.Opt[float64] { return probes.Opt[float64]{} }
 
+// suffixes are how export names end, by unit.
+var suffixes = map[string]string{"s": "_seconds", "1/s": "_per_second", "ratio": "_ratio", "tokens": "_tokens",
+	"cores": "_cores", "bytes": "_bytes", "W": "_watts", "°C": "_celsius", "s/token": "_seconds_per_token"}
+
+// Series is the signal's export name in its two parts: the metric family and its labels,
+// as they stand between the braces.
+func (s Signal) Series() (family, labels string) {
+	family, labels, _ = strings.Cut(s.Export, "{")
+	return family, strings.TrimSuffix(labels, "}")
+}
+
+// ExportUnit is the unit as export names spell it ("seconds"), "" for counts.
+func (s Signal) ExportUnit() string { return strings.TrimPrefix(suffixes[s.Unit], "_") }
+
 // exportName is a signal's Prometheus series: llmtop_ttft_seconds{quantile="0.95"}.
 func exportName(base, unit, labels string) string {
-	suffix := map[string]string{"s": "_seconds", "1/s": "_per_second", "ratio": "_ratio", "tokens": "_tokens",
-		"cores": "_cores", "bytes": "_bytes", "W": "_watts", "°C": "_celsius", "s/token": "_seconds_per_token"}[unit]
+	suffix := suffixes[unit]
 	name := "llmtop_" + strings.ReplaceAll(base, ".", "_")
 	if !strings.HasSuffix(name, suffix) {
 		name += suffix

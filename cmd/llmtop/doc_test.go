@@ -121,7 +121,8 @@ func TestDocCommandsRun(t *testing.T) {
 // endsByItself tells commands that return from screens and servers.
 func endsByItself(args []string) bool {
 	text := strings.Join(args, " ")
-	for _, prefix := range []string{"--once", "record -o", "info", "replay --once", "diagnose", "load"} {
+	for _, prefix := range []string{"--once", "record -o", "info", "replay --once", "diagnose", "load",
+		"export", "extract", "redact", "verify", "repair", "profile"} {
 		if strings.HasPrefix(text, prefix) {
 			return true
 		}

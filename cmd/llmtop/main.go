@@ -21,6 +21,18 @@
 //	$ llmtop replay --once incident.llmrec
 //	$ llmtop diagnose incident.llmrec
 //
+// A recording for other tools, a part of it, one without names, and what is left of a
+// damaged one. Nothing is ever overwritten:
+//
+//	$ llmtop export incident.llmrec --format csv
+//	$ llmtop export incident.llmrec --format openmetrics --raw
+//	$ llmtop export incident.llmrec --format perfetto
+//	$ llmtop extract incident.llmrec --from 1s --to 3s -o part.llmrec
+//	$ llmtop redact incident.llmrec -o shared.llmrec
+//	$ llmtop verify incident.llmrec
+//	$ llmtop repair incident.llmrec -o whole.llmrec
+//	$ llmtop profile incident.llmrec --list
+//
 // A verdict for scripts. The exit status is 0 healthy, 1 degraded, 2 usage,
 // 3 nothing measurable, 4 degraded with unknown cause:
 //

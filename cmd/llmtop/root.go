@@ -39,6 +39,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
 	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(),
+		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
 		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
 	return root
 }

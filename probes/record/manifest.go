@@ -37,8 +37,8 @@ type Mark struct {
 	Text string    `json:"text"`
 }
 
-// Gap says that samples are missing, and why. They were never written: a gap is
-// not damage.
+// Gap says that samples are missing, and why. They were never written, or were left out
+// of a repaired copy: a gap is not damage.
 type Gap struct {
 	From    time.Time `json:"from"` // time of the first missing sample
 	To      time.Time `json:"to"`   // of the last

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"llmtop/probes/record"
+)
+
+// momentForms says how a moment of a recording may be written.
+const momentForms = "a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start\n(90s, 5m), or a time before the end (-30s)"
+
+// momentOf reads the time that a flag gives, as --at does.
+func momentOf(flag, text string, start, end time.Time) (time.Time, error) {
+	t, err := parseMoment(text, start, end)
+	if err != nil {
+		return t, usage(errors.New(strings.Replace(err.Error(), "--at", "--"+flag, 1)), "")
+	}
+	return t, nil
+}
+
+// stretch is what --from and --to pick of a recording: its ends where they are not given,
+// both included. A stretch without a sample is an error.
+func stretch(r *record.Reader, fromText, toText string) (from, to time.Time, err error) {
+	info := r.Info()
+	if info.Samples == 0 {
+		return from, to, failed(fmt.Errorf("%s holds no sample", info.Path), "")
+	}
+	from, to = info.Start, info.End
+	if fromText != "" {
+		if from, err = momentOf("from", fromText, info.Start, info.End); err != nil {
+			return from, to, err
+		}
+	}
+	if toText != "" {
+		if to, err = momentOf("to", toText, info.Start, info.End); err != nil {
+			return from, to, err
+		}
+	}
+	if to.Before(from) {
+		return from, to, usage(errors.New("--to is before --from"), "")
+	}
+	if first, end := record.Between(r, from, to); first == end {
+		return from, to, usage(fmt.Errorf("no sample between %s and %s", from.Format(time.RFC3339), to.Format(time.RFC3339)),
+			fmt.Sprintf("the recording lasts from %s to %s", info.Start.Format(time.RFC3339), info.End.Format(time.RFC3339)))
+	}
+	return from, to, nil
+}

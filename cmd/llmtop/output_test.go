@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const incidentFile = "../../testdata/recordings/queue-backlog.llmrec"
+
+// TestInterruptedCommandsLeaveNoFile runs each command that writes with a context that ended.
+func TestInterruptedCommandsLeaveNoFile(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, args := range map[string][]string{
+		"export json":        {"export", incidentFile, "--format", "json"},
+		"export openmetrics": {"export", incidentFile, "--format", "openmetrics"},
+		"export perfetto":    {"export", incidentFile, "--format", "perfetto"},
+		"extract":            {"extract", incidentFile, "--from", "10s"},
+		"redact":             {"redact", incidentFile},
+		"repair":             {"repair", incidentFile},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		root := newRoot()
+		root.SetArgs(append(args, "-o", out))
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(over)
+		var exit *exitError
+		if !errors.As(err, &exit) || exit.code != 1 || err.Error() != "interrupted" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(out); !os.IsNotExist(err) {
+			t.Errorf("%s left a file", name)
+		}
+	}
+}
+
+// TestFailedOutputLeavesNoFile: half of an export is no export.
+func TestFailedOutputLeavesNoFile(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	broken := errors.New("broken")
+	err := toOutput(newRoot(), out, false, func(w io.Writer) error {
+		w.Write(bytes.Repeat([]byte("x"), 1<<20))
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(out); !os.IsNotExist(err) {
+		t.Error("a file is left")
+	}
+}
+
+// TestProfileOpensInPprof hands the profile that the command writes to go tool pprof.
+func TestProfileOpensInPprof(t *testing.T) {
+	gotool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("the go command is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "x.pb.gz")
+	var stderr bytes.Buffer
+	if code := run([]string{"profile", incidentFile, "--at", "-5s", "-o", out}, io.Discard, &stderr); code != 0 {
+		t.Fatalf("status %d: %s", code, stderr.String())
+	}
+	top, err := exec.Command(gotool, "tool", "pprof", "-top", "-nodecount", "5", out).Output()
+	if err != nil || !strings.Contains(string(top), "Type: cpu") || !strings.Contains(string(top), "flat%") {
+		t.Errorf("%v\n%s", err, top)
+	}
+}

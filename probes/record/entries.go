@@ -1,0 +1,148 @@
+package record
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"llmtop/probes"
+)
+
+// Entry is one thing that a recording holds; one of its pointers is set.
+type Entry struct {
+	Number  int // of the sample, or of the first that is lost
+	Sample  *probes.Sample
+	Finding *Finding // said of the sample before it
+	Mark    *Mark
+	Gap     *Gap
+	Lost    int // samples that are there and cannot be read
+
+	after int64 // where the record of the sample ends
+}
+
+// Entries gives back samples from … to (not included) in the order of the file, with their
+// findings and with the marks and gaps among, just before and just after them. Texts are
+// safe to show. An error is the last thing it yields; a sample that is damaged is no error
+// but an entry (Lost).
+func (r *Reader) Entries(ctx context.Context, from, to int) iter.Seq2[Entry, error] {
+	from, to = max(from, 0), min(to, r.Len())
+	return func(yield func(Entry, error) bool) {
+		w := walk{reader: r, yield: yield}
+		if from > 0 && from < to {
+			w.skip(r.after(from-1), r.after(from))
+		}
+		lost := 0
+		for i := from; i < to && !w.ended; i++ {
+			s, err := r.At(i)
+			if errors.Is(err, ErrDamaged) && ctx.Err() == nil {
+				lost++
+				continue
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			after := r.after(i)
+			w.others(after)
+			w.lost(i-lost, lost)
+			lost = 0
+			w.give(Entry{Number: i, Sample: s, after: after})
+		}
+		if w.lost(to-lost, lost); from >= to {
+			return
+		}
+		if to < r.Len() {
+			w.others(r.after(to))
+			return
+		}
+		w.others(r.end)
+	}
+}
+
+// after is where the record of sample i ends; of a lost one, where its group does.
+func (r *Reader) after(i int) int64 {
+	g, k := r.groupWith(i)
+	if k < len(g.after) {
+		return g.after[k]
+	}
+	return r.limit(g)
+}
+
+// walk is one pass of Entries.
+type walk struct {
+	reader *Reader
+	yield  func(Entry, error) bool
+	next   int // of the index's others
+	ended  bool
+}
+
+func (w *walk) give(e Entry) {
+	w.ended = w.ended || !w.yield(e, nil)
+}
+
+func (w *walk) lost(first, n int) {
+	if n > 0 {
+		w.give(Entry{Number: first, Lost: n})
+	}
+}
+
+// skip passes over what lies before the end of a sample's record, and over that sample's
+// findings, which lie before the end of the next.
+func (w *walk) skip(end, next int64) {
+	others := w.reader.index.others
+	for ; w.next < len(others); w.next++ {
+		o := others[w.next]
+		if o.offset >= end && (o.kind != typeFinding || o.offset >= next) {
+			return
+		}
+	}
+}
+
+// others gives what lies before offset and is no frame.
+func (w *walk) others(offset int64) {
+	all := w.reader.index.others
+	for ; w.next < len(all) && all[w.next].offset < offset && !w.ended; w.next++ {
+		if e, ok := w.reader.entry(all[w.next]); ok {
+			w.give(e)
+		}
+	}
+}
+
+// entry reads a finding, mark or gap; false when it is none of them or cannot be read.
+func (r *Reader) entry(o otherEntry) (e Entry, ok bool) {
+	switch o.kind {
+	case typeFinding:
+		f := new(Finding)
+		e.Finding, ok = f, r.json(o, f) == nil
+		f.State, f.Cause, f.Line = printable(f.State), printable(f.Cause), printable(f.Line)
+	case typeMark:
+		m := new(Mark)
+		e.Mark, ok = m, r.json(o, m) == nil
+		m.Text = printable(m.Text)
+	case typeGap:
+		g := new(Gap)
+		e.Gap, ok = g, r.json(o, g) == nil
+		g.Reason = printable(g.Reason)
+	}
+	return e, ok
+}
+
+// Between are the numbers of the samples from … to (included) by time: the first, and one
+// more than the last. Both are 0 when there is none.
+func Between(r *Reader, from, to time.Time) (first, end int) {
+	first, end = r.Index(from), r.Index(to)+1
+	if s, err := r.At(first); err == nil && s.At.Before(from) {
+		first++
+	}
+	if s, err := r.At(end - 1); err == nil && s.At.After(to) {
+		end--
+	}
+	if first >= end {
+		return 0, 0
+	}
+	return first, end
+}

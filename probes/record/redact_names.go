@@ -1,0 +1,215 @@
+package record
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"llmtop/probes"
+)
+
+// Shapes of texts that say nothing of whose they are.
+var (
+	versionShape = regexp.MustCompile(`^(?:go|v)?\d{1,5}(?:\.\d{1,5}){0,3}(?:-\d+\.\d{14}-[0-9a-f]{12})?(?:\+dirty)?$|^[0-9a-f]{12}$|^\(devel\)$|^unknown$`)
+	numberShape  = regexp.MustCompile(`^[+-]?(?:\d{1,18}(?:\.\d{0,18})?(?:[eE][+-]?\d{1,3})?|Inf)$`)
+	gpuWord      = regexp.MustCompile(`^(?:NVIDIA|AMD|Tesla|GeForce|Quadro|RTX|GTX|Graphics|Device|Instinct|PCIe|HBM\dE?|NVL|SXM\d?|Ti|SUPER|Laptop|GPU|MIG|[A-Z]{0,2}\d{1,4}[A-Z]{0,2}|\d{1,3}GB|\dg\.\d{1,3}gb)$`)
+)
+
+func keepShape(shape *regexp.Regexp) func(*redactor, string) bool {
+	return func(_ *redactor, s string) bool { return shape.MatchString(s) }
+}
+
+// isGPUModel reports a name made of a vendor's product words alone.
+func isGPUModel(s string) bool {
+	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '-' }) {
+		if !gpuWord.MatchString(word) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSystem reports GOOS and GOARCH, as the manifest has them.
+func isSystem(s string) bool {
+	known := keepWords("linux", "darwin", "freebsd", "windows", "amd64", "arm64", "riscv64", "ppc64le", "s390x", "loong64")
+	for _, word := range strings.Fields(s) {
+		if !known(nil, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// countedTexts bounds the texts of one kind that are remembered.
+const countedTexts = 50_000
+
+// count counts a text; each once, as long as there are not too many.
+func (x *redactor) count(what, done, s string) {
+	kind := done + " " + what
+	if x.names[kind] == nil {
+		x.names[kind] = map[string]string{}
+	}
+	if _, seen := x.names[kind][s]; seen {
+		return
+	}
+	if len(x.names[kind]) < countedTexts {
+		x.names[kind][s] = ""
+	}
+	x.counts[Tally{What: what, Done: done}]++
+}
+
+func (x *redactor) digest(s string, digits int) string {
+	m := hmac.New(sha256.New, x.key)
+	m.Write([]byte(s))
+	return hex.EncodeToString(m.Sum(nil))[:digits]
+}
+
+// hashed is eight digits that stand for s.
+func (x *redactor) hashed(s string) string {
+	if x.options.Drop {
+		return dropped
+	}
+	return x.digest(s, 8)
+}
+
+// long is for request ids, of which a day has so many that eight digits would not tell them apart.
+func (x *redactor) long(s string) string {
+	if x.options.Drop {
+		return dropped
+	}
+	return x.digest(s, 16)
+}
+
+// identity is a name that must stay apart from others of its kind, or readings of two
+// engines or devices would run together: a hash, or with Drop a number.
+func (x *redactor) identity(kind, s string) string {
+	if !x.options.Drop {
+		return x.digest(s, 8)
+	}
+	if x.names[kind] == nil {
+		x.names[kind] = map[string]string{}
+	}
+	number, ok := x.names[kind][s]
+	if !ok && len(x.names[kind]) >= countedTexts {
+		return "many"
+	}
+	if !ok {
+		number = strconv.Itoa(len(x.names[kind]) + 1)
+		x.names[kind][s] = number
+	}
+	return number
+}
+
+// uuid stands for a device's UUID.
+func (x *redactor) uuid(s string) string { return "GPU-" + x.identity("gpu", s) }
+
+// paths of endpoints that are the same everywhere.
+var commonPaths = keepWords("", "/", "/metrics", "/debug/requests", "/debug/pprof/profile")
+
+// endpoint keeps scheme, port, loopback and well-known paths of a URL.
+func (x *redactor) endpoint(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return "http://host-" + x.identity("endpoint", s)
+	}
+	host := u.Hostname()
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		host = "host-" + x.identity("endpoint", host)
+	}
+	if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
+		host = net.JoinHostPort(host, strconv.FormatUint(port, 10))
+	} else if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	path := u.Path
+	if !commonPaths(x, path) {
+		path = "/" + x.identity("path", path)
+	}
+	return u.Scheme + "://" + host + path
+}
+
+// probeNames are those of probes that ask no endpoint; the others are followed by it.
+var probeNames = []string{"gpu", "host", "process"}
+
+func (x *redactor) probe(s string) string {
+	kind, endpoint, _ := strings.Cut(s, " ")
+	if keepWords("scrape", "requests", "profile")(x, kind) && endpoint != "" {
+		return kind + " " + x.endpoint(endpoint)
+	}
+	return x.hashed(s)
+}
+
+// Series: the names that engines, their libraries and their exporters have in common.
+var (
+	commonSeries = regexp.MustCompile(`^(?:vllm|sglang|lmcache|llamacpp|llmtop|process|python|go|http|promhttp|tgi|triton|nv|DCGM_FI)[:_][a-zA-Z0-9_:]{1,120}$`)
+	seriesRule   = rule{"names of metrics", keepShape(commonSeries), (*redactor).seriesName}
+	labelRule    = rule{"names of labels", keepWords("le", "quantile", "engine", "engine_index", "model_name", "model", "finished_reason", "finish_reason",
+		"reason", "status", "code", "method", "handler", "version", "implementation", "generation", "stage", "class", "priority", "device", "gpu", "UUID",
+		"num_gpu_blocks", "block_size", "kv_cache_size_tokens", "max_num_seqs", "max_num_batched_tokens", "position"), (*redactor).labelName}
+	modelRule  = rule{"names of models", func(x *redactor, _ string) bool { return x.options.KeepModel }, (*redactor).hashed}
+	finishRule = rule{"finish reasons", keepWords(finishWords...), (*redactor).hashed}
+	numberRule = rule{"numbers in labels", keepShape(numberShape), (*redactor).hashed}
+	stageRule  = rule{"stages in labels", keepWords(probes.StageNames[:]...), (*redactor).hashed}
+	otherRule  = rule{"values of labels", nil, (*redactor).hashed}
+)
+
+// valueRules are for values of labels; a label that is not listed has no harmless values.
+var valueRules = map[string]rule{
+	"le": numberRule, "quantile": numberRule, "engine": numberRule, "engine_index": numberRule, "code": numberRule, "status": numberRule,
+	"num_gpu_blocks": numberRule, "block_size": numberRule, "kv_cache_size_tokens": numberRule, "max_num_seqs": numberRule,
+	"max_num_batched_tokens": numberRule, "generation": numberRule, "position": numberRule,
+	"finished_reason": finishRule, "finish_reason": finishRule, "stage": stageRule,
+	"model_name": modelRule, "model": modelRule, "served_model_name": modelRule,
+}
+
+// seriesName and labelName are names in the syntax of metrics.
+func (x *redactor) seriesName(s string) string { return "redacted_" + x.identity("series", s) }
+func (x *redactor) labelName(s string) string  { return "label_" + x.identity("label", s) }
+
+// series redacts the identity of a series. Endings that say what a series is within its
+// family stay, so that a histogram stays one.
+func (x *redactor) series(s probes.Series) probes.Series {
+	ending := strings.TrimPrefix(s.Name, s.Family)
+	if ending == s.Name || !keepWords("", "_bucket", "_sum", "_count", "_total", "_created")(x, ending) {
+		s.Name = x.metric(s.Name)
+		s.Family = x.metric(s.Family)
+	} else {
+		s.Family = x.metric(s.Family)
+		s.Name = s.Family + ending
+	}
+	labels := make([]probes.Label, len(s.Labels))
+	for i, l := range s.Labels {
+		r, ok := valueRules[l.Name]
+		if !ok {
+			r = otherRule
+		}
+		labels[i] = probes.Label{Name: x.apply(labelRule, l.Name), Value: x.value(r, l.Value)}
+	}
+	slices.SortFunc(labels, func(a, b probes.Label) int { return strings.Compare(a.Name, b.Name) })
+	s.Labels = labels
+	return s
+}
+
+func (x *redactor) metric(name string) string {
+	if name == "" {
+		return ""
+	}
+	return x.apply(seriesRule, name)
+}
+
+func (x *redactor) value(r rule, s string) string {
+	if s == "" {
+		return ""
+	}
+	return x.apply(r, s)
+}
+
+// String is one line of the summary.
+func (t Tally) String() string { return fmt.Sprintf("%-8s %s: %d", t.Done, t.What, t.Count) }
