@@ -41,6 +41,8 @@ type App struct {
 	theme  theme
 	scroll int
 	help   bool
+	prompt *prompt // nil: closed
+	list   *list   // of marks; nil: closed
 	resync bool
 	failed error // what a pane's panic left
 }
@@ -158,6 +160,7 @@ func (a *App) draw(screen tcell.Screen, x, y, w, h int) (int, int, int, int) {
 		return x, y, w, h
 	}
 	v := newView(a.frame, a.scroll, a.help)
+	v.prompt, v.list = a.prompt, a.list
 	for i, r := range compose(v, w, h) {
 		paint(screen, y+i, r, &a.theme, a.frame.Look.ASCII)
 	}

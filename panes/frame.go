@@ -35,7 +35,27 @@ type Frame struct {
 	Position   Position // where the screen stands when paused or replaying
 	Waiting    string   // before the first tick: what was tried, lines separated by \n
 	Message    string   // one line for the person at the keys, e.g. "marked"
+	Selected   Stretch  // what the keys a and b chose
+	Against    Stretch  // what the keys A and B chose, to hold the first against
+	Marks      []Mark   // of the recording, oldest first
+	Comparing  *Comparing
 	Look       Look
+}
+
+// Stretch is a stretch of time; an end that is not set is zero.
+type Stretch struct{ From, To time.Time }
+
+// Mark is a moment that somebody noted.
+type Mark struct {
+	At   time.Time
+	Text string
+}
+
+// Comparing is the pane that holds two stretches against each other: the result, or
+// how far it is computed.
+type Comparing struct {
+	Done   float64 // 0 to 1
+	Result *rules.Comparison
 }
 
 // Position is a place in a stretch of time. A zero Start or End is unknown.

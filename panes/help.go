@@ -26,5 +26,6 @@ var signs = [...]struct{ sign, help string }{
 	{"5 s old", "the source is silent; the last values known, dimmed"},
 	{"✓ ✗ ? →", "evidence, ruled out, could not be seen, what to do"},
 	{"▚ ▓ ▒ █ ░", "tokenize, queue, prefill, decode, other stages"},
+	{"noise", "what a signal swings by in the quieter of two stretches"},
 	{"kern", "time in which any GPU kernel ran, not how much of the GPU"},
 }

@@ -15,8 +15,26 @@ type Controls interface {
 	Step(n int)            // n samples on, back when negative; live screens pause
 	Seek(by time.Duration) // in the samples' time; ToStart and ToEnd go to the ends
 	Speed(factor float64)  // multiplies the speed of a replay
-	NextFinding()          // on to the next sample whose verdict differs
+	Finding(n int)         // to the next change of the verdict, to the one before when n < 0
+	ToMark(n int)          // to the next mark, to the one before when n < 0
+	JumpTo(at time.Time)   // to the sample at that time
+	// GoTo goes to a moment as typed; shown is the place on the screen, from which
+	// +90s counts. The error says in a few words why it is none.
+	GoTo(text string, shown Position) error
+	SetEnd(e End)      // the moment shown becomes an end of a stretch
+	ClearEnds()        // forgets the stretches
+	Compare(open bool) // holds the stretches against each other, or closes that pane
 }
+
+// End is an end of one of the two stretches that can be chosen.
+type End int
+
+const (
+	SelectedFrom End = iota
+	SelectedTo
+	AgainstFrom
+	AgainstTo
+)
 
 // Marker is implemented by Controls that can note a moment in the recording.
 type Marker interface{ Mark() }
@@ -63,22 +81,56 @@ func shift(k tcell.Key, n int) stroke { return stroke{key: k, mod: tcell.ModShif
 func keyTable() []binding {
 	help := bind("?", "this help", openHelp, char('?', 0), char('h', 0), press(tcell.KeyF1, 0))
 	help.opensHelp = true
-	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help", scroll,
+	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help, a comparison", scroll,
 		press(tcell.KeyUp, -1), press(tcell.KeyDown, 1), press(tcell.KeyPgUp, -8), press(tcell.KeyPgDn, 8))
 	updown.scrollsHelp = true
-	return []binding{
+	return append(append([]binding{
 		bind("q Ctrl-C", "quit", func(a *App, _ int) { a.Stop() }, char('q', 0), press(tcell.KeyCtrlC, 0)),
 		help,
 		bind("space", "pause, go on", func(a *App, _ int) { a.controls.TogglePause() }, char(' ', 0)),
+	}, append(travelKeys(), stretchKeys()...)...),
+		updown,
+		bind("Esc", "close what lies over the panes", closeAll, press(tcell.KeyEscape, 0)),
+		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
+	)
+}
+
+// travelKeys move in time.
+func travelKeys() []binding {
+	return []binding{
 		bind("← →", "one sample back, on", func(a *App, n int) { a.controls.Step(n) }, press(tcell.KeyLeft, -1), press(tcell.KeyRight, 1)),
 		bind("[ ] or Shift-← →", "10 s back, on", seek(10*time.Second), char('[', -1), char(']', 1), shift(tcell.KeyLeft, -1), shift(tcell.KeyRight, 1)),
-		bind("{ }", "1 min back, on", seek(time.Minute), char('{', -1), char('}', 1)),
+		bind("{ }  ( )", "1 min, 10 min back, on", seek(time.Minute), char('{', -1), char('}', 1), char('(', -10), char(')', 10)),
 		bind("Home End", "first, last sample", seekEnd, press(tcell.KeyHome, -1), press(tcell.KeyEnd, 1)),
+		bind("g", "go to a time that you type", openPrompt, char('g', 0)),
+		bind("n N", "to the next, previous finding", func(a *App, n int) { a.controls.Finding(n) }, char('n', 1), char('N', -1)),
+		bind(". ,", "to the next, previous mark", func(a *App, n int) { a.controls.ToMark(n) }, char('.', 1), char(',', -1)),
+		bind("m M", "mark this moment; list the marks", mark, char('m', 0), char('M', 1)),
 		bind("+ −", "replay twice, half as fast", changeSpeed, char('+', 1), char('=', 1), char('-', -1)),
-		bind("n", "to the next finding", func(a *App, _ int) { a.controls.NextFinding() }, char('n', 0)),
-		bind("m", "mark this moment", mark, char('m', 0)),
-		updown,
-		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
+	}
+}
+
+// stretchKeys choose two stretches of time and compare them.
+func stretchKeys() []binding {
+	end := func(a *App, n int) { a.controls.SetEnd(End(n)) }
+	return []binding{
+		bind("a b", "a stretch of time begins, ends here", end, char('a', int(SelectedFrom)), char('b', int(SelectedTo))),
+		bind("A B", "another one, to hold it against", end, char('A', int(AgainstFrom)), char('B', int(AgainstTo))),
+		bind("c", "compare a–b with A–B, else with the time before", toggleCompare, char('c', 0)),
+		bind("x", "forget a, b, A, B", func(a *App, _ int) { a.controls.ClearEnds() }, char('x', 0)),
+	}
+}
+
+func toggleCompare(a *App, _ int) {
+	a.scroll = 0
+	a.controls.Compare(a.frame.Comparing == nil)
+}
+
+// closeAll closes a comparison; the help, the prompt and the list close before it is asked.
+func closeAll(a *App, _ int) {
+	if a.frame.Comparing != nil {
+		a.scroll = 0
+		a.controls.Compare(false)
 	}
 }
 
@@ -104,8 +156,10 @@ func changeSpeed(a *App, n int) {
 	}
 }
 
-func mark(a *App, _ int) {
-	if m, ok := a.controls.(Marker); ok {
+func mark(a *App, n int) {
+	if n > 0 {
+		a.openList()
+	} else if m, ok := a.controls.(Marker); ok {
 		m.Mark()
 	}
 }
@@ -114,6 +168,13 @@ func scroll(a *App, n int) { a.scroll = max(0, a.scroll+n) }
 
 // pressed handles a key; every key is ours, none goes on to tview.
 func (a *App) pressed(e *tcell.EventKey) *tcell.EventKey {
+	if a.prompt != nil {
+		a.typed(e)
+		return nil
+	}
+	if a.list != nil && a.choose(e) {
+		return nil
+	}
 	b, n := a.bound(e)
 	closing := a.help && (b == nil || !b.scrollsHelp)
 	if closing {

@@ -28,7 +28,18 @@ func TestKeysDriveControls(t *testing.T) {
 		{tcell.KeyEnd, 0, 0, "seek " + ToEnd.String()},
 		{tcell.KeyRune, '+', 0, "speed 2"},
 		{tcell.KeyRune, '-', 0, "speed 0.5"},
-		{tcell.KeyRune, 'n', 0, "next"},
+		{tcell.KeyRune, '(', 0, "seek -10m0s"},
+		{tcell.KeyRune, ')', 0, "seek 10m0s"},
+		{tcell.KeyRune, 'n', 0, "finding 1"},
+		{tcell.KeyRune, 'N', tcell.ModShift, "finding -1"},
+		{tcell.KeyRune, '.', 0, "to mark 1"},
+		{tcell.KeyRune, ',', 0, "to mark -1"},
+		{tcell.KeyRune, 'a', 0, "end 0"},
+		{tcell.KeyRune, 'b', 0, "end 1"},
+		{tcell.KeyRune, 'A', tcell.ModShift, "end 2"},
+		{tcell.KeyRune, 'B', tcell.ModShift, "end 3"},
+		{tcell.KeyRune, 'c', 0, "compare true"},
+		{tcell.KeyRune, 'x', 0, "clear"},
 		{tcell.KeyRune, 'm', 0, "mark"},
 	}
 	c := &markingRecorder{}
@@ -48,8 +59,8 @@ func TestMarkNeedsAMarker(t *testing.T) {
 	r.show(normalFrame())
 	r.typed('m', func(*App) bool { return true })
 	r.typed('n', func(*App) bool { return len(c.calls) > 0 })
-	if got := strings.Join(c.calls, " "); got != "next" {
-		t.Errorf("got calls %q, want next alone", got)
+	if got := strings.Join(c.calls, " "); got != "finding 1" {
+		t.Errorf("got calls %q, want the finding alone", got)
 	}
 }
 
@@ -88,7 +99,7 @@ func TestHelpShowsEveryKey(t *testing.T) {
 		t.Errorf("the second ? does not bring the panes back:\n%s", back)
 	}
 	r.typed('?', func(a *App) bool { return a.help })
-	r.typed('x', func(a *App) bool { return !a.help })
+	r.typed('z', func(a *App) bool { return !a.help })
 	if len(c.calls) > 0 {
 		t.Errorf("closing the help did %v", c.calls)
 	}

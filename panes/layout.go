@@ -20,6 +20,10 @@ func compose(v *view, w, h int) []row {
 		rows = verdictRows(v, w, h)
 	case v.help:
 		rows = helpScreen(v, w, h)
+	case v.list != nil:
+		rows = marksScreen(v, w, h)
+	case v.Comparing != nil:
+		rows = compareScreen(v, w, h)
 	case v.tick == nil:
 		rows = waitingScreen(v, w, h)
 	case w < 66 || h < 18:
@@ -29,7 +33,12 @@ func compose(v *view, w, h int) []row {
 	default:
 		rows = twoColumns(v, w, h)
 	}
-	return fill(rows, w, h)
+	rows = fill(rows, w, h)
+	if v.prompt != nil {
+		asked := fill(promptRows(v, w), w, 2)
+		copy(rows[max(0, h-2):], asked[max(0, 2-h):])
+	}
+	return rows
 }
 
 // fill cuts or pads rows to h rows of w cells.

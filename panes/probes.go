@@ -22,6 +22,9 @@ func statusRow(v *view, w int) row {
 	if v.tick == nil {
 		return ends(w, row{}, right)
 	}
+	if chosen := stretchRow(v, w); chosen != nil {
+		return ends(w, chosen, right)
+	}
 	left := probeSummary(v)
 	if cost := selfCost(v); w >= 60 && left.width()+width(cost)+right.width()+12 <= w { // probes in trouble matter more
 		right = append(row{}.add(faint, "llmtop "+cost+"   "), right...)

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -102,7 +103,20 @@ func (c *recorder) TogglePause()          { c.note("pause") }
 func (c *recorder) Step(n int)            { c.note("step %d", n) }
 func (c *recorder) Seek(by time.Duration) { c.note("seek %v", by) }
 func (c *recorder) Speed(factor float64)  { c.note("speed %g", factor) }
-func (c *recorder) NextFinding()          { c.note("next") }
+func (c *recorder) Finding(n int)         { c.note("finding %d", n) }
+func (c *recorder) ToMark(n int)          { c.note("to mark %d", n) }
+func (c *recorder) JumpTo(at time.Time)   { c.note("jump %s", clock(at)) }
+func (c *recorder) SetEnd(e End)          { c.note("end %d", e) }
+func (c *recorder) ClearEnds()            { c.note("clear") }
+func (c *recorder) Compare(open bool)     { c.note("compare %t", open) }
+
+func (c *recorder) GoTo(text string, p Position) error {
+	c.note("go to %s from %s", text, clock(p.At))
+	if text == "25:99" {
+		return errors.New("no time: try 15:04:05 +90s end-30s")
+	}
+	return nil
+}
 
 // markingRecorder can mark as well.
 type markingRecorder struct{ recorder }

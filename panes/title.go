@@ -56,12 +56,13 @@ func modeRow(v *view, w int) row {
 		return row{}.add(faint, "live ").add(strong, now+" ")
 	}
 	r := row{}.add(warnInvert, " "+v.Mode.String()+" ").add(plain, " ")
-	r = append(r, playRow(v.Position, w)...)
+	r = append(r, playRow(v, w)...)
 	return r.add(strong, now+" ")
 }
 
 // playRow shows ▶ or ‖, the speed and how far into the recording the screen is.
-func playRow(p Position, w int) row {
+func playRow(v *view, w int) row {
+	p := v.Position
 	sign := "‖ "
 	if p.Playing {
 		sign = "▶ "
@@ -76,7 +77,7 @@ func playRow(p Position, w int) row {
 	}
 	done := math.Max(0, math.Min(1, p.At.Sub(p.Start).Seconds()/length.Seconds()))
 	if w >= 100 {
-		r = r.add(link, bar(probes.Some(done), min(24, w/8))).add(plain, " ")
+		r = r.add(link, withEnds(v, bar(probes.Some(done), min(24, w/8)))).add(plain, " ")
 	}
 	return r.add(plain, stopwatch(p.At.Sub(p.Start))+"/"+stopwatch(length)+" ")
 }

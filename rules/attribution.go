@@ -28,7 +28,7 @@ func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64
 	if previous == nil {
 		return m, 0
 	}
-	last := &stretch{View: n.span.Between(previous.At, n.at)}
+	last := &lookback{View: n.span.Between(previous.At, n.at)}
 	s := sumsOver(n, last)
 	waiting, _ := n.area(last.View, waitingRequests).Get()
 	m = s.split(waiting)

@@ -72,7 +72,7 @@ func (c count) mean() float64 {
 	return c.sum / c.n
 }
 
-func sumsOver(n *now, s *stretch) sums {
+func sumsOver(n *now, s *lookback) sums {
 	at := func(of distribution) count { return countOf(n.observed(s, of)) }
 	return sums{
 		ttft:    at(ttftHistogram),

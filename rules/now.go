@@ -19,9 +19,9 @@ const (
 type now struct {
 	at     time.Time
 	point  *probes.Point
-	span   stretch // nowSpan
-	wide   stretch // wideSpan
-	recent stretch // recentSpan
+	span   lookback // nowSpan
+	wide   lookback // wideSpan
+	recent lookback // recentSpan
 	stale  time.Duration
 	ends   []string // endpoints of the engines in the newest point
 
@@ -66,7 +66,7 @@ func look(w *probes.Window, p *probes.Point) *now { return newLedger().look(w, p
 
 // look computes the shared part of a tick from the newest point of the window.
 func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
-	n := &now{at: p.At, point: p, span: stretch{View: w.Since(nowSpan)}, wide: stretch{View: w.Since(wideSpan)}, recent: stretch{View: w.Since(recentSpan)}}
+	n := &now{at: p.At, point: p, span: lookback{View: w.Since(nowSpan)}, wide: lookback{View: w.Since(wideSpan)}, recent: lookback{View: w.Since(recentSpan)}}
 	n.stale = max(3*p.Interval, 5*time.Second)
 	for _, e := range p.Engines {
 		n.ends = append(n.ends, e.Endpoint)

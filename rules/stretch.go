@@ -6,71 +6,87 @@ import (
 	"llmtop/probes"
 )
 
-// distribution is one of the engine's histograms.
-type distribution uint8
-
-const (
-	ttftHistogram distribution = iota
-	tpotHistogram
-	stepHistogram
-	e2eHistogram
-	queueHistogram
-	prefillHistogram
-	decodeHistogram
-	promptHistogram
-	outputHistogram
-	stepTokensHistogram
-	numDistributions
-)
-
-func (d distribution) of(e *probes.Engine) *probes.Histogram {
-	switch d {
-	case ttftHistogram:
-		return e.TTFT
-	case tpotHistogram:
-		return e.TPOT
-	case stepHistogram:
-		return e.StepTime
-	case e2eHistogram:
-		return e.E2E
-	case queueHistogram:
-		return e.Queue
-	case prefillHistogram:
-		return e.Prefill
-	case decodeHistogram:
-		return e.Decode
-	case promptHistogram:
-		return e.PromptLen
-	case outputHistogram:
-		return e.OutputLen
-	}
-	return e.StepTokens
+// Stretch sums up the samples between two moments, to hold them against those of
+// another stretch: every signal of the table at every sample, computed from samples of
+// the stretch alone, and the parts of the requests that ended in it. Memory is bounded
+// (about 1.5 MB) however long it is. Not safe for concurrent use.
+type Stretch struct {
+	window   *probes.Window
+	ledger   *ledger
+	from, to time.Time
+	samples  int
+	values   []thinned
+	parts    stageMeans
+	requests float64
+	verdicts []VerdictShare // Share counts samples until it is read
 }
 
-// stretch is a view of which several signals ask the same: what a histogram gathered
-// over it at all engines is worked out when it is first asked for.
-type stretch struct {
-	probes.View
-	known    [numDistributions]bool
-	gathered [numDistributions]*probes.Histogram
+// NewStretch returns one without samples.
+func NewStretch() *Stretch {
+	return &Stretch{window: probes.NewWindow(lookSpan, NewDecoder()), ledger: newLedger(), values: make([]thinned, len(table))}
 }
 
-// observed is what a histogram gathered over the stretch at all endpoints; nil when
-// none has it. The caller does not change it.
-func (n *now) observed(s *stretch, d distribution) *probes.Histogram {
-	if s.known[d] {
-		return s.gathered[d]
+// Observe takes the next sample in.
+func (s *Stretch) Observe(x *probes.Sample) {
+	previous := s.window.Last()
+	p := s.window.Push(x)
+	if s.window.All().Len() == 1 {
+		previous = nil // the first, or the clock jumped
 	}
-	var total *probes.Histogram
-	for _, end := range n.ends {
-		h := s.Observed(func(p *probes.Point) (*probes.Histogram, time.Time) {
-			if e := engineOf(p, end); e != nil {
-				return d.of(e), e.At
+	n := s.ledger.look(s.window, p)
+	for i, v := range compute(n) {
+		if f, ok := v.Get(); ok {
+			s.values[i].add(f)
+		}
+	}
+	fresh, requests := freshStages(n, previous)
+	s.parts.plus(fresh, 1)
+	s.requests += requests
+	if s.samples++; s.samples == 1 || x.At.Before(s.from) {
+		s.from = x.At
+	}
+	if x.At.After(s.to) {
+		s.to = x.At
+	}
+}
+
+// Judge notes the verdict on a sample of the stretch, and its first cause, "" for none.
+func (s *Stretch) Judge(state State, cause string) {
+	for i := range s.verdicts {
+		if v := &s.verdicts[i]; v.State == state && v.Cause == cause {
+			v.Share++
+			return
+		}
+	}
+	s.verdicts = append(s.verdicts, VerdictShare{State: state, Cause: cause, Share: 1})
+}
+
+// Len is how many samples it took in.
+func (s *Stretch) Len() int { return s.samples }
+
+// thinnedMost is how many values of a signal are kept, evenly over the stretch.
+const thinnedMost = 2048
+
+// thinned keeps every value, then every second, every fourth … so that no more than
+// thinnedMost are held.
+type thinned struct {
+	kept   []float64
+	stride int
+	count  int
+}
+
+func (t *thinned) add(v float64) {
+	t.stride = max(t.stride, 1)
+	if t.count%t.stride == 0 {
+		if len(t.kept) == thinnedMost {
+			for i := range thinnedMost / 2 {
+				t.kept[i] = t.kept[2*i]
 			}
-			return nil, time.Time{}
-		})
-		total = merge(total, h)
+			t.kept, t.stride = t.kept[:thinnedMost/2], 2*t.stride
+		}
+		if t.count%t.stride == 0 {
+			t.kept = append(t.kept, v)
+		}
 	}
-	s.known[d], s.gathered[d] = true, total
-	return total
+	t.count++
 }

@@ -15,9 +15,18 @@ func (v *viewer) wish(do func()) {
 	}
 }
 
+// leave is wish for keys that go elsewhere: a comparison closes.
+func (v *viewer) leave(do func()) {
+	v.wish(func() {
+		v.comparing = nil
+		v.pace.begin()
+		do()
+	})
+}
+
 // TogglePause holds the screen still or lets it run on.
 func (v *viewer) TogglePause() {
-	v.wish(func() {
+	v.leave(func() {
 		v.running = !v.running
 		switch {
 		case v.live && v.running:
@@ -32,7 +41,7 @@ func (v *viewer) TogglePause() {
 
 // Step goes n samples on, or back; a live screen pauses.
 func (v *viewer) Step(n int) {
-	v.wish(func() {
+	v.leave(func() {
 		v.running = false
 		v.move(v.wanted() + n)
 	})
@@ -40,7 +49,7 @@ func (v *viewer) Step(n int) {
 
 // Seek moves by a time, or to an end.
 func (v *viewer) Seek(by time.Duration) {
-	v.wish(func() {
+	v.leave(func() {
 		if v.live {
 			v.running = by == panes.ToEnd
 		}
@@ -62,14 +71,20 @@ func (v *viewer) Speed(factor float64) {
 			v.show("speed is for replays")
 			return
 		}
-		v.speed = min(max(v.speed*factor, slowest), fastest)
-		v.show(fmt.Sprintf("speed %gx", v.speed))
+		v.pace.speed = min(max(v.pace.speed*factor, slowest), fastest)
+		v.pace.begin()
+		v.show(fmt.Sprintf("speed %gx", v.pace.speed))
 	})
 }
 
-// NextFinding goes on to the next sample whose verdict differs from the one shown.
-func (v *viewer) NextFinding() {
-	v.wish(func() {
+// Finding goes on to the next sample whose verdict differs from the one shown, or back
+// to where the verdict before began.
+func (v *viewer) Finding(n int) {
+	if n < 0 {
+		v.leave(v.previousFinding)
+		return
+	}
+	v.leave(func() {
 		shown, _ := v.line.verdict(v.at)
 		differs := func(i int) bool {
 			key, known := v.line.verdict(i)
@@ -78,6 +93,94 @@ func (v *viewer) NextFinding() {
 		v.chase = &chase{from: v.at + 1, to: v.line.last(), stop: differs, none: "no other verdict after this"}
 		v.pursue()
 	})
+}
+
+// previousFinding goes to the last sample before this one at which the verdict changed.
+// All there were folded on the way here, so their verdicts are known.
+func (v *viewer) previousFinding() {
+	for i := v.wanted() - 1; i > v.line.first(); i-- {
+		key, known := v.line.verdict(i)
+		if before, known2 := v.line.verdict(i - 1); known && known2 && key != before {
+			v.running = false
+			v.move(i)
+			return
+		}
+	}
+	v.show("no other verdict before this")
+}
+
+// ToMark goes to the next mark, or to the one before.
+func (v *viewer) ToMark(n int) {
+	v.leave(func() {
+		to, text := -1, ""
+		for _, m := range v.marks {
+			i := v.markedAt(m.At)
+			if n > 0 && i > v.wanted() {
+				to, text = i, m.Text
+				break
+			}
+			if n < 0 && i < v.wanted() {
+				to, text = i, m.Text
+			}
+		}
+		switch {
+		case to >= 0:
+			v.running = false
+			v.move(to)
+			if v.live { // a replay says it by itself
+				v.show(oneLine("mark: " + text))
+			}
+		case len(v.marks) == 0:
+			v.show("there is no mark")
+		case n > 0:
+			v.show("no mark after this")
+		default:
+			v.show("no mark before this")
+		}
+	})
+}
+
+// markedAt is the number of the tick that a mark stands at: the first not before it.
+func (v *viewer) markedAt(at time.Time) int {
+	i := v.line.index(at)
+	if t, ok := v.line.when(i); ok && t.Before(at) && i < v.line.last() {
+		return i + 1
+	}
+	return i
+}
+
+// JumpTo goes to the mark set at that time.
+func (v *viewer) JumpTo(at time.Time) {
+	v.leave(func() {
+		v.running = false
+		v.move(v.markedAt(at))
+	})
+}
+
+// nearest is the number of the tick nearest to a time.
+func nearest(line timeline, at time.Time) int {
+	i := line.index(at)
+	t, ok := line.when(i)
+	next, ok2 := line.when(i + 1)
+	if ok && ok2 && next.Sub(at) < at.Sub(t) {
+		return i + 1
+	}
+	return i
+}
+
+// GoTo goes to a time that was typed, where p was shown.
+func (v *viewer) GoTo(text string, p panes.Position) error {
+	at, err := typedMoment(text, p)
+	if err != nil {
+		return err
+	}
+	v.leave(func() {
+		if v.live {
+			v.running = false
+		}
+		v.move(nearest(v.line, at))
+	})
+	return nil
 }
 
 // Mark notes the moment shown, and what the verdict was, in the recording.
@@ -97,6 +200,7 @@ func (v *viewer) Mark() {
 				v.show(oneLine("not marked: " + err.Error()))
 				return
 			}
+			v.marks = append(v.marks, panes.Mark{At: at, Text: verdict})
 			v.show("marked " + at.UTC().Format("15:04:05Z") + ": " + verdict)
 		}
 	})

@@ -33,6 +33,11 @@
 //	$ llmtop repair incident.llmrec -o whole.llmrec
 //	$ llmtop profile incident.llmrec --list
 //
+// Hold one stretch of time against another, of one recording or of two: where the added
+// latency went, and which signals moved by more than their noise:
+//
+//	$ llmtop compare incident.llmrec@04:05..04:07 incident.llmrec@04:30..04:32
+//
 // A verdict for scripts. The exit status is 0 healthy, 1 degraded, 2 usage,
 // 3 nothing measurable, 4 degraded with unknown cause:
 //

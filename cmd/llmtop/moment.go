@@ -1,27 +1,88 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"llmtop/panes"
 )
 
-// parseMoment reads a time of a recording that lasts from start to end.
-func parseMoment(text string, start, end time.Time) (time.Time, error) {
+var errNoTime = errors.New("no time")
+
+// readMoment reads a time of a recording that lasts from start to end: a time of day
+// (UTC), a full one, a time from the start (90s), before the end (-30s, end-30s).
+func readMoment(text string, start, end time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		if d < 0 {
 			return end.Add(d), nil
 		}
 		return start.Add(d), nil
 	}
+	if t, ok := fromNamed(text, "start", start); ok {
+		return t, nil
+	}
+	if t, ok := fromNamed(text, "end", end); ok {
+		return t, nil
+	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
 	}
 	for _, layout := range []string{"15:04:05.999999999", "15:04"} {
-		if t, err := time.Parse(layout, text); err == nil {
+		if t, err := time.Parse(layout, strings.TrimSuffix(text, "Z")); err == nil {
 			return nearestDay(t, start, end), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--at %q is no time: give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end", oneLine(text))
+	return time.Time{}, errNoTime
+}
+
+// fromNamed reads "end", "end-30s", "start+5m".
+func fromNamed(text, name string, at time.Time) (time.Time, bool) {
+	rest, ok := strings.CutPrefix(text, name)
+	if !ok || rest == "" {
+		return at, ok
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || (rest[0] != '-' && rest[0] != '+') {
+		return time.Time{}, false
+	}
+	return at.Add(d), true
+}
+
+// parseMoment is readMoment for a command line.
+func parseMoment(text string, start, end time.Time) (time.Time, error) {
+	t, err := readMoment(text, start, end)
+	if err != nil {
+		return t, fmt.Errorf("--at %q is no time: give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end", oneLine(text))
+	}
+	return t, nil
+}
+
+// typedMoment is readMoment at the screen: with a sign, a time counts from the one shown.
+// What lies outside is refused; half a second is no matter.
+func typedMoment(text string, p panes.Position) (time.Time, error) {
+	if p.Start.IsZero() {
+		return p.Start, errors.New("no sample yet")
+	}
+	var at time.Time
+	d, err := time.ParseDuration(text)
+	if signed := strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-"); signed && err == nil {
+		at = p.At.Add(d)
+		if outside(at, p.Start, p.End) > 0 { // as far as there is
+			at = p.Start
+			if d > 0 {
+				at = p.End
+			}
+		}
+	} else if at, err = readMoment(text, p.Start, p.End); err != nil {
+		return at, errors.New("no time: try 15:04:05 +90s end-30s")
+	}
+	if outside(at, p.Start, p.End) > time.Second {
+		const clock = "15:04:05"
+		return at, fmt.Errorf("not within %s–%s", p.Start.UTC().Format(clock), p.End.UTC().Format(clock))
+	}
+	return at, nil
 }
 
 // nearestDay is a time of day on the day on which it is in the recording, or nearest to it.
@@ -40,4 +101,15 @@ func nearestDay(t, start, end time.Time) time.Time {
 // outside is how far t is from the stretch of time from start to end, 0 within.
 func outside(t, start, end time.Time) time.Duration {
 	return max(start.Sub(t), t.Sub(end), 0)
+}
+
+// farOff says that a moment asked for is not in the recording; a second is no matter.
+func farOff(t, start, end time.Time) string {
+	switch {
+	case outside(t, start, end) <= time.Second:
+		return ""
+	case t.Before(start):
+		return "--at is before the recording: shown is its first sample"
+	}
+	return "--at is after the recording: shown is its last sample"
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"llmtop/probes"
 	"llmtop/probes/record"
 	"llmtop/rules"
 )
@@ -17,22 +18,27 @@ const slice = 16
 
 // recorded is the timeline of a recording; its numbers are the reader's. A diagnosis
 // depends on all samples before it, so the recording is folded from its start, once,
-// as far as anybody looked; going back beyond the history folds it again.
+// as far as anybody looked; going back beyond the history folds it again from the
+// nearest checkpoint.
 type recorded struct {
 	reader     *record.Reader
 	session    *session
 	done       history
+	folds      int // samples folded so far, those folded again included
+	aside      checkpoints
 	verdicts   []string // of every tick folded so far, also those that the history dropped
 	start, end time.Time
 	marks      []record.Mark
+	gaps       []record.Gap
 }
 
 func newRecorded(r *record.Reader) (*recorded, error) {
 	info := r.Info()
-	t := &recorded{reader: r, start: info.Start, end: info.End, marks: info.Marks}
+	t := &recorded{reader: r, start: info.Start, end: info.End, marks: info.Marks, gaps: info.Gaps}
 	return t, t.rewind()
 }
 
+// rewind goes back to the start.
 func (t *recorded) rewind() (err error) {
 	t.reader.Seek(0)
 	t.done = history{}
@@ -45,10 +51,8 @@ func (t *recorded) first() int { return 0 }
 func (t *recorded) last() int { return t.reader.Len() - 1 }
 
 func (t *recorded) reach(i int) (int, error) {
-	if i < t.done.dropped || (t.done.dropped > 0 && i-shownTicks/2 < t.done.dropped) {
-		if err := t.rewind(); err != nil {
-			return 0, err
-		}
+	if err := t.approach(i); err != nil {
+		return 0, err
 	}
 	for n := 0; t.done.last() < i; n++ {
 		if n == slice {
@@ -61,6 +65,21 @@ func (t *recorded) reach(i int) (int, error) {
 	return i, nil
 }
 
+// approach resumes at the checkpoint from which it is least work to i, when it is
+// before what is at hand, or when that is less than to go on.
+func (t *recorded) approach(i int) error {
+	back := i < t.done.dropped || (t.done.dropped > 0 && i-shownTicks/2 < t.done.dropped)
+	c, ok := t.aside.before(i - shownTicks + 1)
+	switch {
+	case ok && (back || c.at > t.done.last()+1):
+		t.resume(c)
+		return nil
+	case back:
+		return t.rewind()
+	}
+	return nil
+}
+
 // fold takes in the next sample that can be read; those before it that cannot, and
 // those of a damaged tail, leave holes, so that numbers stay the reader's.
 func (t *recorded) fold() error {
@@ -68,6 +87,7 @@ func (t *recorded) fold() error {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	t.folds++
 	holes := t.reader.Position()
 	if tick != nil {
 		holes--
@@ -78,6 +98,7 @@ func (t *recorded) fold() error {
 	if tick != nil {
 		t.keep(tick)
 	}
+	t.setAside()
 	return nil
 }
 
@@ -128,6 +149,14 @@ func (t *recorded) verdict(i int) (string, bool) {
 		return "", false
 	}
 	return t.verdicts[i], true
+}
+
+func (t *recorded) sample(i int) *probes.Sample {
+	s, err := t.reader.At(i)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 func (t *recorded) ends() (start, end time.Time) { return t.start, t.end }

@@ -2,36 +2,49 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"llmtop/panes"
+	"llmtop/probes/record"
 )
 
 func newReplayCommand() *cobra.Command {
 	var (
-		once bool
-		at   string
+		once, follow bool
+		at           string
 	)
 	cmd := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Look at a recording, as it was live",
 		Long: `Shows a recording on the live screen. space plays and pauses, the arrow keys step,
-[ ] and { } jump, n goes to the next finding; ? lists all keys.
+[ ] and { } jump, g goes to a time that you type, n to the next finding; a and b choose a
+stretch of time and c compares it; ? lists all keys.
 
 --at takes a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start
-(90s, 5m), or a time before the end (-30s).`,
+(90s, 5m), or a time before the end (-30s). --follow shows the end of a recording that is
+still being written, as it grows.`,
 		Args: one("a recording: llmtop replay FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, args[0], once, at) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if follow {
+				if once || at != "" {
+					return usage(errors.New("--follow shows the end as it grows: it takes neither --at nor --once"), "")
+				}
+				return runFollow(cmd, args[0])
+			}
+			return runReplay(cmd, args[0], once, at)
+		},
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame as plain text and exit")
 	cmd.Flags().StringVar(&at, "at", "", "where to begin (`time`; with --once the end is shown by default)")
+	cmd.Flags().BoolVar(&follow, "follow", false, "show the end of a growing recording, like a live screen")
 	return cmd
 }
 
@@ -81,7 +94,7 @@ func showReplay(ctx context.Context, line *recorded, frame panes.Frame, at int) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	v := newViewer(line, frame, false)
-	v.at, v.running, v.marks = at, true, line.marks
+	v.at, v.running, v.marks, v.gaps = at, true, marksOf(line.marks), line.gaps
 	v.app = panes.NewApp(nil, v)
 	ended := make(chan struct{})
 	go func() { defer close(ended); v.run(ctx, nil) }()
@@ -95,15 +108,14 @@ func showReplay(ctx context.Context, line *recorded, frame panes.Frame, at int) 
 	return failed(err, "")
 }
 
-// farOff says that a moment asked for is not in the recording; a second is no matter.
-func farOff(t, start, end time.Time) string {
-	switch {
-	case outside(t, start, end) <= time.Second:
-		return ""
-	case t.Before(start):
-		return "--at is before the recording: shown is its first sample"
+// marksOf are the marks of a recording as the screen shows them, oldest first.
+func marksOf(all []record.Mark) []panes.Mark {
+	var out []panes.Mark
+	for _, m := range all {
+		out = append(out, panes.Mark{At: m.At, Text: m.Text})
 	}
-	return "--at is after the recording: shown is its last sample"
+	slices.SortStableFunc(out, func(a, b panes.Mark) int { return a.At.Compare(b.At) })
+	return out
 }
 
 // textSize is the size for frames printed as text: the terminal's, else COLUMNS and LINES, else 80x24.

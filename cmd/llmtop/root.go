@@ -38,7 +38,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a new `file`)")
 	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
 	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
-	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(),
+	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
 		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
 	return root

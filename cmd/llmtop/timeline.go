@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"llmtop/probes"
 	"llmtop/rules"
 )
 
@@ -25,6 +26,10 @@ type timeline interface {
 	when(i int) (time.Time, bool)
 	// verdict is verdictKey of tick i; unknown when nobody reached it yet.
 	verdict(i int) (key string, known bool)
+	// sample is tick i's; nil when it is damaged, or kept no longer.
+	sample(i int) *probes.Sample
+	// index is the number of the last tick not after at, of the first when all are.
+	index(at time.Time) int
 	// ends are the earliest and the latest time.
 	ends() (start, end time.Time)
 }
@@ -94,6 +99,22 @@ func (h *history) verdict(i int) (string, bool) {
 		return "", false
 	}
 	return verdictKey(&t.Diagnosis), true
+}
+
+func (h *history) sample(i int) *probes.Sample {
+	if t := h.tick(i); t != nil {
+		return t.Point.Sample
+	}
+	return nil
+}
+
+func (h *history) index(at time.Time) int {
+	for i := h.last(); i > h.first(); i-- {
+		if t := h.tick(i); t != nil && !t.Point.At.After(at) {
+			return i
+		}
+	}
+	return h.first()
 }
 
 func (h *history) ends() (start, end time.Time) {

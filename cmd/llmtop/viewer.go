@@ -12,14 +12,6 @@ import (
 	"llmtop/rules"
 )
 
-// Speeds of a replay, and the longest pause between two of its samples: a gap in a
-// recording is shown, not waited for.
-const (
-	slowest   = 0.25
-	fastest   = 64
-	longestAt = 3 * time.Second
-)
-
 // viewer moves a screen along a timeline: newest tick as it comes (live), or at a
 // chosen speed (replay). All of it happens on the goroutine of run; Controls only
 // queue what was asked for.
@@ -29,20 +21,26 @@ type viewer struct {
 	frame    panes.Frame // what stays the same: title, mode, recording, look
 	live     bool
 	recorder *record.Writer // nil: not recording
-	marks    []record.Mark  // of a replay
+	marks    []panes.Mark   // of a replay, and those set live; oldest first
+	gaps     []record.Gap   // that a recording tells of
 
-	at      int     // number of the tick shown
-	chase   *chase  // on the way to another one; nil: there
-	running bool    // live: follows the newest; replay: plays
-	speed   float64 // of a replay
+	at      int    // number of the tick shown
+	chase   *chase // on the way to another one; nil: there
+	running bool   // live: follows the newest; replay: plays
+	pace    pace   // of a replay
 	wishes  chan func()
 
-	said   string // the last message, and the newest tick when it was said
-	saidAt int
+	ends      [4]end // of the stretches chosen, by panes.End
+	comparing *comparing
+
+	said     string // the last message, and the tick it was said at: the newest live, the one shown else
+	saidAt   int
+	remarked int    // the tick up to which remarks were made
+	catching string // says how far a screen that follows a recording is behind it
 }
 
 func newViewer(line timeline, frame panes.Frame, live bool) *viewer {
-	return &viewer{line: line, frame: frame, live: live, running: live, speed: 1, wishes: make(chan func(), 64)}
+	return &viewer{line: line, frame: frame, live: live, running: live, pace: pace{speed: 1}, wishes: make(chan func(), 64)}
 }
 
 // run serves wishes, arrivals (live; nil otherwise), the way to where the screen is
@@ -52,7 +50,7 @@ func (v *viewer) run(ctx context.Context, arrivals <-chan func()) {
 	if v.frame.Message != "" {
 		v.show(v.frame.Message)
 	}
-	for {
+	for ctx.Err() == nil {
 		timer := v.untilNext()
 		select {
 		case <-ctx.Done():
@@ -69,20 +67,29 @@ func (v *viewer) run(ctx context.Context, arrivals <-chan func()) {
 				v.move(v.line.last())
 			}
 		case <-timer:
-			if v.chase == nil {
-				v.move(v.at + 1)
-			} else {
-				v.pursue()
-			}
+			v.work()
 		}
 	}
 }
 
-// untilNext fires when there is more of the way to go, or a playing replay is due to
-// show its next sample.
-func (v *viewer) untilNext() <-chan time.Time {
+// work does a slice of what is under way, the way to another tick first.
+func (v *viewer) work() {
 	switch {
 	case v.chase != nil:
+		v.pursue()
+	case v.comparing.underway():
+		v.comparing.slice(v.line)
+		v.show("")
+	default:
+		v.play()
+	}
+}
+
+// untilNext fires when there is more of the way to go or to compare, or a playing
+// replay is due to show its next sample.
+func (v *viewer) untilNext() <-chan time.Time {
+	switch {
+	case v.chase != nil || v.comparing.underway():
 		return time.After(0)
 	case v.live || !v.running:
 		return nil
@@ -91,31 +98,36 @@ func (v *viewer) untilNext() <-chan time.Time {
 		v.show("end of the recording")
 		return nil
 	}
-	gap := time.Second
-	at, ok := v.line.when(v.at)
-	if next, ok2 := v.line.when(v.at + 1); ok && ok2 {
-		gap = next.Sub(at)
-	}
-	return time.After(time.Duration(float64(min(max(gap, 0), longestAt)) / v.speed))
+	return time.After(v.pace.until(time.Now(), v.stretchAfter(v.at)))
 }
 
 // saidFor is how many samples a message stays on a live screen.
 const saidFor = 4
 
-// keepSaid lets a message on a live screen outlast the next samples.
+// keepSaid lets a message outlast the next samples while the screen runs on.
 func (v *viewer) keepSaid(message string) string {
-	if message == "" && v.live && v.line.last()-v.saidAt < saidFor {
+	now, most := v.at, int(saidFor*max(1, v.pace.speed))
+	if v.live {
+		now, most = v.line.last(), saidFor
+	}
+	if message == "" && (v.live || v.running) && now >= v.saidAt && now-v.saidAt < most {
 		return v.said
 	}
-	v.said, v.saidAt = message, v.line.last()
+	v.said, v.saidAt = message, now
 	return message
 }
 
 func (v *viewer) show(message string) {
 	f := v.frame
+	if message == "" && !v.live && v.chase == nil {
+		message = v.remark()
+	}
 	message = v.keepSaid(message)
 	if f.Message = message; message == "" && v.chase != nil {
-		f.Message = fmt.Sprintf("reading the recording … %d %%", 100*v.chase.from/max(1, v.line.last()))
+		f.Message = fmt.Sprintf("reading the recording … %d %%", 100*v.chase.from/max(1, v.chase.to))
+	}
+	if v.catching != "" {
+		f.Message = v.catching
 	}
 	if v.line.last() >= 0 && v.chase == nil {
 		ticks, err := v.line.upTo(v.at)
@@ -125,14 +137,12 @@ func (v *viewer) show(message string) {
 		v.frame.Ticks, f.Ticks = ticks, ticks
 	}
 	start, end := v.line.ends()
-	f.Position = panes.Position{Start: start, End: end, Speed: v.speed, Playing: v.running}
+	f.Position = panes.Position{Start: start, End: end, Speed: v.pace.speed, Playing: v.running}
+	f.Selected, f.Against, f.Marks, f.Comparing = v.chosen(panes.SelectedFrom), v.chosen(panes.AgainstFrom), v.marks, v.comparing.pane()
 	if n := len(f.Ticks); n > 0 {
 		f.Position.At = f.Ticks[n-1].Point.At
 		if !v.live {
 			f.Title = titleIn(f.Title, f.Ticks[n-1])
-		}
-		if f.Message == "" && !v.live {
-			f.Message = v.remark(f.Ticks)
 		}
 	}
 	switch {
@@ -145,24 +155,6 @@ func (v *viewer) show(message string) {
 		f.Unrecorded = whyNot(v.recorder.Err())
 	}
 	v.app.Show(f)
-}
-
-// remark is what a replay has to say about the place shown: a damaged sample, a mark
-// set since the sample before.
-func (v *viewer) remark(ticks []*rules.Tick) string {
-	if _, ok := v.line.when(v.at); !ok {
-		return "a damaged sample: shown is the one nearest to it"
-	}
-	at, before := ticks[len(ticks)-1].Point.At, time.Time{}
-	if len(ticks) > 1 {
-		before = ticks[len(ticks)-2].Point.At
-	}
-	for _, m := range v.marks {
-		if m.At.After(before) && !m.At.After(at) {
-			return oneLine("mark: " + m.Text)
-		}
-	}
-	return ""
 }
 
 // whyNot is why a recording does not grow, without the path: the screen has it.
