@@ -27,15 +27,17 @@ func (m Mode) String() string { return [...]string{"live", "PAUSED", "REPLAY"}[m
 // Frame is all that one picture needs. It is a value: once shown, the caller
 // does not change what it points to.
 type Frame struct {
-	Ticks      []*rules.Tick // oldest first; the last is shown, the others are the history behind sparklines
-	Mode       Mode
-	Title      string   // engine, model, endpoint
-	Recording  string   // file being written, "" for none
-	Unrecorded string   // why it does not grow now, e.g. a full disk; "" while it does
-	Position   Position // where the screen stands when paused or replaying
-	Waiting    string   // before the first tick: what was tried, lines separated by \n
-	Message    string   // one line for the person at the keys, e.g. "marked"
-	Look       Look
+	Ticks         []*rules.Tick // oldest first; the last is shown, the others are the history behind sparklines
+	Mode          Mode
+	Title         string        // engine, model, endpoint
+	Recording     string        // file being written, "" for none
+	Ring          string        // how much of the past is kept in memory, e.g. "15m"; "" for none
+	Unrecorded    string        // why it does not grow now, e.g. a full disk; "" while it does
+	RecordingLeft time.Duration // how long the file goes on; 0: until the end
+	Position      Position      // where the screen stands when paused or replaying
+	Waiting       string        // before the first tick: what was tried, lines separated by \n
+	Message       string        // one line for the person at the keys, e.g. "marked"
+	Look          Look
 }
 
 // Position is a place in a stretch of time. A zero Start or End is unknown.

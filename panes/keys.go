@@ -21,6 +21,9 @@ type Controls interface {
 // Marker is implemented by Controls that can note a moment in the recording.
 type Marker interface{ Mark() }
 
+// Keeper is implemented by Controls that can write the past, kept in memory, to a file.
+type Keeper interface{ Keep() }
+
 // The ends of what can be shown, for Controls.Seek.
 const (
 	ToStart = time.Duration(math.MinInt64)
@@ -77,6 +80,7 @@ func keyTable() []binding {
 		bind("+ −", "replay twice, half as fast", changeSpeed, char('+', 1), char('=', 1), char('-', -1)),
 		bind("n", "to the next finding", func(a *App, _ int) { a.controls.NextFinding() }, char('n', 0)),
 		bind("m", "mark this moment", mark, char('m', 0)),
+		bind("w", "write what the ring keeps to a file (--ring)", keep, char('w', 0)),
 		updown,
 		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
 	}
@@ -107,6 +111,12 @@ func changeSpeed(a *App, n int) {
 func mark(a *App, _ int) {
 	if m, ok := a.controls.(Marker); ok {
 		m.Mark()
+	}
+}
+
+func keep(a *App, _ int) {
+	if k, ok := a.controls.(Keeper); ok {
+		k.Keep()
 	}
 }
 

@@ -30,6 +30,7 @@ func TestKeysDriveControls(t *testing.T) {
 		{tcell.KeyRune, '-', 0, "speed 0.5"},
 		{tcell.KeyRune, 'n', 0, "next"},
 		{tcell.KeyRune, 'm', 0, "mark"},
+		{tcell.KeyRune, 'w', 0, "keep"},
 	}
 	c := &markingRecorder{}
 	r := start(t, 80, 24, c)

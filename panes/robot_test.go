@@ -108,3 +108,4 @@ func (c *recorder) NextFinding()          { c.note("next") }
 type markingRecorder struct{ recorder }
 
 func (c *markingRecorder) Mark() { c.note("mark") }
+func (c *markingRecorder) Keep() { c.note("keep") }

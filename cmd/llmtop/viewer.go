@@ -29,6 +29,7 @@ type viewer struct {
 	frame    panes.Frame // what stays the same: title, mode, recording, look
 	live     bool
 	recorder *record.Writer // nil: not recording
+	ring     *incidents     // nil: the past is not kept
 	marks    []record.Mark  // of a replay
 
 	at      int     // number of the tick shown
@@ -143,6 +144,9 @@ func (v *viewer) show(message string) {
 	}
 	if v.recorder != nil {
 		f.Unrecorded = whyNot(v.recorder.Err())
+	}
+	if v.ring != nil {
+		v.ring.describe(&f)
 	}
 	v.app.Show(f)
 }
