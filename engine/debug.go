@@ -55,7 +55,7 @@ func (e *Engine) serveRequests(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := e.config.Now()
-	a := requestsAnswer{Engine: "llmtop", PID: os.Getpid(), Now: now, Next: q.after, Running: []requestJSON{}, Finished: []requestJSON{}}
+	a := requestsAnswer{Engine: "llmtop", PID: os.Getpid(), Now: now.Truncate(time.Microsecond), Next: q.after, Running: []requestJSON{}, Finished: []requestJSON{}}
 	running, all := e.log.inFlight(q.limit)
 	a.InFlight = all
 	if q.state != "finished" {
@@ -102,35 +102,33 @@ func parseRequestsQuery(v url.Values) (q requestsQuery, err error) {
 func (f facts) json(now time.Time) requestJSON {
 	line := f.line
 	j := requestJSON{
-		Seq: f.seq, ID: f.id, Class: f.class.String(), Stream: f.stream, State: "finished", Finish: f.finish, Arrived: line.arrived,
+		Seq: f.seq, ID: f.id, Class: f.class.String(), Stream: f.stream, State: "finished", Finish: f.finish, Arrived: line.arrived.Truncate(time.Microsecond),
 		PromptBytes: f.promptBytes, PromptTokens: f.promptTokens, CachedTokens: f.cachedTokens, OutputTokens: f.outputTokens, Preemptions: f.preemptions,
 		Stages:       make(map[string]float64, NumStages),
-		Detokenizing: f.detokenizeBusy.Seconds(), Sending: f.sendBusy.Seconds(), PreemptedTime: f.preempted.Seconds(),
+		Detokenizing: seconds(f.detokenizeBusy), Sending: seconds(f.sendBusy), PreemptedTime: seconds(f.preempted),
 	}
 	if f.finish == "" {
 		line = line.at(now)
 		j.State = line.stage.String()
 		if !f.preemptedAt.IsZero() {
-			j.PreemptedTime += max(0, now.Sub(f.preemptedAt).Seconds())
+			j.PreemptedTime = seconds(f.preempted + max(0, now.Sub(f.preemptedAt)))
 		}
 	} else {
-		j.E2E = seconds(line.total())
+		j.E2E = new(seconds(line.total()))
 	}
 	if f.answering {
-		j.TTFT = seconds(f.ttft)
+		j.TTFT = new(seconds(f.ttft))
 	}
 	if f.outputTokens > 1 {
-		j.MaxITL = seconds(f.maxITL)
+		j.MaxITL = new(seconds(f.maxITL))
 	}
 	for s := range NumStages {
 		if line.entered[s] {
-			j.Stages[s.String()] = line.spent[s].Seconds()
+			j.Stages[s.String()] = seconds(line.spent[s])
 		}
 	}
 	return j
 }
 
-func seconds(d time.Duration) *float64 {
-	s := d.Seconds()
-	return &s
-}
+// seconds is a time in whole microseconds: a decimal that is short wherever it is written.
+func seconds(d time.Duration) float64 { return float64(d.Round(time.Microsecond).Microseconds()) / 1e6 }

@@ -30,6 +30,7 @@ func (e *Engine) Handler() http.Handler {
 		{"GET /health", health(e.ready)}, // as vLLM's: may requests come?
 		{"GET /health/ready", health(e.ready)},
 		{"GET /health/live", health(e.live)},
+		{"GET /version", http.HandlerFunc(serveVersion)},
 		{"GET /metrics", promhttp.HandlerFor(e.metrics.registry, promhttp.HandlerOpts{})},
 		{"GET /debug/requests", http.HandlerFunc(e.serveRequests)},
 	} {

@@ -249,7 +249,7 @@ func TestSpeculationMetrics(t *testing.T) {
 			}
 		}
 		for _, r := range e.requests(t, "").Finished {
-			if r.OutputTokens != 12 || r.MaxITL == nil || *r.MaxITL <= 0 {
+			if r.OutputTokens != 12 || r.MaxITL == nil { // of whole microseconds; a step takes less here
 				t.Errorf("%d output tokens, longest gap %v", r.OutputTokens, r.MaxITL)
 			}
 		}

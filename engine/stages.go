@@ -50,11 +50,14 @@ func newTimeline(arrived time.Time) timeline {
 }
 
 // charge adds the time since the last instant to the stage it is in. An instant
-// before the last one (two goroutines read the clock) counts as the last one.
+// before the last one (two goroutines read the clock) counts as the last one. Instants
+// count in whole microseconds since the arrival, so that the stages do, too, and still
+// add up.
 func (t *timeline) charge(at time.Time) {
-	if t.stage < NumStages && at.After(t.last) {
-		t.spent[t.stage] += at.Sub(t.last)
-		t.last = at
+	elapsed, before := at.Sub(t.arrived).Round(time.Microsecond), t.total()
+	if t.stage < NumStages && elapsed > before {
+		t.spent[t.stage] += elapsed - before
+		t.last = t.arrived.Add(elapsed)
 	}
 }
 

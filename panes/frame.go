@@ -27,19 +27,21 @@ func (m Mode) String() string { return [...]string{"live", "PAUSED", "REPLAY"}[m
 // Frame is all that one picture needs. It is a value: once shown, the caller
 // does not change what it points to.
 type Frame struct {
-	Ticks      []*rules.Tick // oldest first; the last is shown, the others are the history behind sparklines
-	Mode       Mode
-	Title      string   // engine, model, endpoint
-	Recording  string   // file being written, "" for none
-	Unrecorded string   // why it does not grow now, e.g. a full disk; "" while it does
-	Position   Position // where the screen stands when paused or replaying
-	Waiting    string   // before the first tick: what was tried, lines separated by \n
-	Message    string   // one line for the person at the keys, e.g. "marked"
-	Selected   Stretch  // what the keys a and b chose
-	Against    Stretch  // what the keys A and B chose, to hold the first against
-	Marks      []Mark   // of the recording, oldest first
-	Comparing  *Comparing
-	Look       Look
+	Ticks         []*rules.Tick // oldest first; the last is shown, the others are the history behind sparklines
+	Mode          Mode
+	Title         string        // engine, model, endpoint
+	Recording     string        // file being written, "" for none
+	Ring          string        // how much of the past is kept in memory, e.g. "15m"; "" for none
+	RecordingLeft time.Duration // how long the file goes on; 0: until the end
+	Unrecorded    string        // why it does not grow now, e.g. a full disk; "" while it does
+	Position      Position      // where the screen stands when paused or replaying
+	Waiting       string        // before the first tick: what was tried, lines separated by \n
+	Message       string        // one line for the person at the keys, e.g. "marked"
+	Selected      Stretch       // what the keys a and b chose
+	Against       Stretch       // what the keys A and B chose, to hold the first against
+	Marks         []Mark        // of the recording, oldest first
+	Comparing     *Comparing
+	Look          Look
 }
 
 // Stretch is a stretch of time; an end that is not set is zero.

@@ -39,6 +39,9 @@ const (
 // Marker is implemented by Controls that can note a moment in the recording.
 type Marker interface{ Mark() }
 
+// Keeper is implemented by Controls that can write the past, kept in memory, to a file.
+type Keeper interface{ Keep() }
+
 // The ends of what can be shown, for Controls.Seek.
 const (
 	ToStart = time.Duration(math.MinInt64)
@@ -106,6 +109,7 @@ func travelKeys() []binding {
 		bind("n N", "to the next, previous finding", func(a *App, n int) { a.controls.Finding(n) }, char('n', 1), char('N', -1)),
 		bind(". ,", "to the next, previous mark", func(a *App, n int) { a.controls.ToMark(n) }, char('.', 1), char(',', -1)),
 		bind("m M", "mark this moment; list the marks", mark, char('m', 0), char('M', 1)),
+		bind("w", "write what the ring keeps to a file (--ring)", keep, char('w', 0)),
 		bind("+ −", "replay twice, half as fast", changeSpeed, char('+', 1), char('=', 1), char('-', -1)),
 	}
 }
@@ -161,6 +165,12 @@ func mark(a *App, n int) {
 		a.openList()
 	} else if m, ok := a.controls.(Marker); ok {
 		m.Mark()
+	}
+}
+
+func keep(a *App, _ int) {
+	if k, ok := a.controls.(Keeper); ok {
+		k.Keep()
 	}
 }
 

@@ -41,6 +41,7 @@ func TestKeysDriveControls(t *testing.T) {
 		{tcell.KeyRune, 'c', 0, "compare true"},
 		{tcell.KeyRune, 'x', 0, "clear"},
 		{tcell.KeyRune, 'm', 0, "mark"},
+		{tcell.KeyRune, 'w', 0, "keep"},
 	}
 	c := &markingRecorder{}
 	r := start(t, 80, 24, c)

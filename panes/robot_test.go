@@ -122,3 +122,4 @@ func (c *recorder) GoTo(text string, p Position) error {
 type markingRecorder struct{ recorder }
 
 func (c *markingRecorder) Mark() { c.note("mark") }
+func (c *markingRecorder) Keep() { c.note("keep") }

@@ -26,17 +26,33 @@ func titleRow(v *view, w int) row {
 
 // recordingRow names the file being written, or says why nothing is written to it.
 func recordingRow(v *view, w int) row {
+	stopped := " REC STOPPED "
+	if v.Recording == "" {
+		stopped = " NOT KEPT "
+	}
 	switch {
-	case v.Recording == "":
-		return nil
+	case v.Recording == "" && v.Unrecorded == "":
+		return ringRow(v, w)
 	case v.Unrecorded != "" && w < 60:
-		return row{}.add(badInvert, " REC STOPPED ").add(plain, " ")
+		return row{}.add(badInvert, stopped).add(plain, " ")
 	case v.Unrecorded != "":
-		return row{}.add(badInvert, " REC STOPPED ").add(bad, " "+cut(clean(v.Unrecorded), max(24, w/3))).add(plain, "  ")
+		return row{}.add(badInvert, stopped).add(bad, " "+cut(clean(v.Unrecorded), max(24, w/3))).add(plain, "  ")
 	case w < 60:
 		return row{}.add(bad, "● REC ")
 	}
-	return row{}.add(bad, "● REC ").add(plain, cut(clean(v.Recording), w/5)+"  ")
+	r := row{}.add(bad, "● REC ").add(plain, cut(clean(v.Recording), w/5))
+	if v.RecordingLeft > 0 {
+		r = r.add(faint, " "+stopwatch(v.RecordingLeft)+" more")
+	}
+	return r.add(plain, "  ")
+}
+
+// ringRow says that the past is kept in memory, and how much of it.
+func ringRow(v *view, w int) row {
+	if v.Ring == "" || w < 60 {
+		return nil
+	}
+	return row{}.add(faint, "ring "+cut(clean(v.Ring), 12)+"  ")
 }
 
 // modeRow is the mode, the place in the recording and the sample's clock.

@@ -172,6 +172,27 @@ func TestRecordingStopped(t *testing.T) {
 	}
 }
 
+// TestRingIsSaid: what is kept in memory, the file it is written to and for how long,
+// and why it was not.
+func TestRingIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Frame)
+		want   string
+	}{
+		{func(f *Frame) {}, "ring 15m"},
+		{func(f *Frame) { f.Recording, f.RecordingLeft = "a.llmrec", 257*time.Second }, "● REC a.llmrec 4:17 more"},
+		{func(f *Frame) { f.Unrecorded = "the disk is full" }, "NOT KEPT  the disk is full"},
+		{func(f *Frame) { f.Recording, f.Unrecorded = "a.llmrec", "the disk is full" }, "REC STOPPED  the disk is full"},
+	} {
+		f := normalFrame()
+		f.Recording, f.Ring = "", "15m"
+		c.change(&f)
+		if text := Plain(f, 120, 24); !strings.Contains(text, c.want) {
+			t.Errorf("no %q:\n%s", c.want, text)
+		}
+	}
+}
+
 // TestHealthyFitsItsLine: at 80 columns nothing of the healthy verdict is cut.
 func TestHealthyFitsItsLine(t *testing.T) {
 	first, _, _ := strings.Cut(Plain(normalFrame(), 80, 24), "\n")

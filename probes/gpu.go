@@ -32,6 +32,8 @@ type GPUDevice struct {
 	MemoryClockMaxHz   Opt[float64] `json:"memory_clock_max_hertz,omitzero"`
 	TemperatureCelsius Opt[float64] `json:"temperature_celsius,omitzero"`
 	ThrottleBits       Opt[uint64]  `json:"throttle_bits,omitzero"` // NVML clocks-event reasons
+	XidTotal           Opt[uint64]  `json:"xid_total,omitzero"`     // critical errors the driver reported since llmtop began to listen
+	LastXid            Opt[uint64]  `json:"last_xid,omitzero"`      // number of the last one
 	SMActiveRatio      Opt[float64] `json:"sm_active_ratio,omitzero"`
 	DRAMActiveRatio    Opt[float64] `json:"dram_active_ratio,omitzero"`
 }

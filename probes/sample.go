@@ -35,7 +35,7 @@ type Sample struct {
 // Event is something that happened at a moment: an engine restart, a clock jump.
 type Event struct {
 	At   time.Time `json:"at"`
-	Kind string    `json:"kind"` // stable word: engine-restart, counter-reset, clock-jump, mark …
+	Kind string    `json:"kind"` // stable word: engine-restart, counter-reset, clock-jump, probe-error, gpu-lost, mark …
 	Text string    `json:"text"` // for people; already stripped of control bytes
 }
 

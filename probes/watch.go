@@ -25,6 +25,7 @@ type watcher struct {
 	scrapes map[string]*Scrape // by endpoint
 	restart time.Duration      // mono of the last restart reported
 	any     bool               // a restart has been reported
+	lasting conditions
 }
 
 func (w *watcher) events(s *Sample) []Event {
@@ -42,7 +43,7 @@ func (w *watcher) events(s *Sample) []Event {
 			w.any, w.restart = true, s.Mono
 		}
 	}
-	return append(events, restarts...)
+	return append(append(events, restarts...), w.lasting.events(s)...)
 }
 
 func (w *watcher) clock(s *Sample) (events []Event) {

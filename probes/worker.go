@@ -66,7 +66,7 @@ func (w *worker) readOnce(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.since = Opt[time.Duration]{}
-	w.latency = Some((time.Since(w.began) - began).Seconds())
+	w.latency = Some(Seconds(time.Since(w.began) - began))
 	w.err = ""
 	if err != nil {
 		w.err = Printable(err.Error(), 300)
@@ -77,7 +77,7 @@ func (w *worker) readOnce(ctx context.Context) {
 	if g, ok := section.(gatherer); ok && w.section != nil && !w.taken {
 		section = g.after(w.section)
 	}
-	w.section, w.taken, w.at = section, false, stamp(time.Now())
+	w.section, w.taken, w.at = section, false, Stamp(time.Now())
 }
 
 // guard reads the probe and turns a panic, or a nil pointer dressed as a
@@ -101,7 +101,7 @@ func (w *worker) take(mono time.Duration) (Section, ProbeStatus) {
 	defer w.mu.Unlock()
 	status := ProbeStatus{Name: w.name, At: w.at, LatencySeconds: w.latency, Err: w.err, EverySeconds: w.every.Seconds()}
 	if since, ok := w.since.Get(); ok {
-		status.PendingSeconds = Some(max(0, (mono - since).Seconds()))
+		status.PendingSeconds = Some(Seconds(max(0, mono-since)))
 	}
 	w.taken = true
 	return w.section, status

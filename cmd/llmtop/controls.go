@@ -183,20 +183,20 @@ func (v *viewer) GoTo(text string, p panes.Position) error {
 	return nil
 }
 
-// Mark notes the moment shown, and what the verdict was, in the recording.
+// Mark notes the moment shown, and what the verdict was, in the recording or the ring.
 func (v *viewer) Mark() {
 	v.wish(func() {
 		at, ok := v.line.when(v.at)
 		switch {
 		case !v.live:
 			v.show("marks are set while recording; a recording stays as it is")
-		case v.recorder == nil:
+		case v.recorder == nil && v.ring == nil:
 			v.show("nothing to mark: start with --record FILE")
 		case !ok:
 			v.show("nothing to mark yet")
 		default:
 			verdict, _ := v.line.verdict(v.at)
-			if err := v.recorder.Mark(at, verdict); err != nil {
+			if err := v.marker().Mark(at, verdict); err != nil {
 				v.show(oneLine("not marked: " + err.Error()))
 				return
 			}

@@ -67,11 +67,7 @@ func describe(i record.Info) string {
 	if i.Manifest.Version != "" { // it was not lost
 		line("made by", "llmtop %s on %s (%s, %d CPUs)", i.Manifest.Version, i.Manifest.Host, i.Manifest.OS, i.Manifest.CPUs)
 	}
-	for _, how := range []string{"extracted", "redacted", "repaired"} {
-		if fact := i.Manifest.Facts[how]; fact != "" {
-			line(how, "%s", fact)
-		}
-	}
+	describeFacts(line, &i.Manifest)
 	line("findings", "%d", i.Findings)
 	for _, m := range i.Marks {
 		line("mark", "%s %s", m.At.Format(time.TimeOnly), m.Text)

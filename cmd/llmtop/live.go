@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +22,7 @@ type liveOptions struct {
 	record   string
 	once     bool
 	interval time.Duration
+	ring     ringOptions
 }
 
 // firstLook is how long the search on the common ports may hold up the first frame.
@@ -28,6 +31,12 @@ const firstLook = 100 * time.Millisecond
 func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
 	if err := checkInterval(o.interval); err != nil {
 		return err
+	}
+	if err := o.ring.check(cmd, o.record); err != nil {
+		return err
+	}
+	if o.once && o.ring.on() {
+		return usage(errors.New("--once and --ring exclude each other"), "")
 	}
 	for _, arg := range args {
 		if isFile(arg) {
@@ -64,17 +73,21 @@ func watch(cmd *cobra.Command, source probes.Source, o liveOptions, frame panes.
 		defer s.recorder.Close()
 		frame.Recording = filepath.Base(o.record)
 	}
+	if o.ring.on() {
+		s.ring = newIncidents(o.ring, o.interval)
+	}
 	frame.Look = panes.LookOf(os.Getenv)
 	if o.once {
 		return printOnce(cmd.Context(), cmd.OutOrStdout(), s, frame)
 	}
-	if err := showLive(cmd.Context(), s, frame); err != nil {
-		return err
+	err = showLive(cmd.Context(), s, frame)
+	if s.ring != nil {
+		err = cmp.Or(err, closeIncidents(cmd.ErrOrStderr(), s.ring))
 	}
-	if s.recorder != nil {
+	if err == nil && s.recorder != nil {
 		return closeRecording(cmd.ErrOrStderr(), s.recorder, o.record)
 	}
-	return nil
+	return err
 }
 
 // onceSamples is how many samples `--once` takes at most until rates are known.
@@ -111,7 +124,7 @@ func showLive(ctx context.Context, s *session, frame panes.Frame) error {
 	defer cancel()
 	past := &history{}
 	v := newViewer(past, frame, true)
-	v.recorder = s.recorder
+	v.recorder, v.ring = s.recorder, s.ring
 	v.app = panes.NewApp(nil, v)
 	arrivals := make(chan func())
 	go func() {
@@ -128,6 +141,7 @@ func showLive(ctx context.Context, s *session, frame panes.Frame) error {
 			}
 		}
 	}()
+	defer onSIGUSR1(v.signalled)()
 	go v.run(ctx, arrivals)
 	go func() {
 		<-ctx.Done()

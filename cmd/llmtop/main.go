@@ -79,6 +79,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal(context.Background())
 	defer stop()
+	defer spareSIGUSR1()()
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,16 +16,25 @@ func newRecordCommand() *cobra.Command {
 	var (
 		output             string
 		duration, interval time.Duration
+		ring               ringOptions
 	)
 	cmd := &cobra.Command{
 		Use:   "record -o FILE [URL…]",
 		Short: "Record without a screen",
 		Long: `Writes everything that is seen to a new file until the duration is over or it is
 interrupted. kill -9 loses at most the sample being written; the file can be copied
-and replayed while it grows. Lengths, times and numbers are kept, never prompt text.`,
+and replayed while it grows. Lengths, times and numbers are kept, never prompt text.
+
+With --ring 15m --ring-dir DIR instead of -o the last 15 minutes are kept in memory. When a cause
+is named, or on SIGUSR1, they are written to DIR/llmtop-TIME-CAUSE.llmrec, and the file goes on
+for --post after the last such moment. No file is ever deleted; none is begun when the disk has
+less than 256 MiB free or DIR holds --ring-files of them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
+			if err := ring.check(cmd, output); err != nil {
+				return err
+			}
+			if output == "" && !ring.on() {
 				return usage(errors.New("where to? give a file with -o"), "")
 			}
 			if err := checkInterval(interval); err != nil {
@@ -36,16 +43,17 @@ and replayed while it grows. Lengths, times and numbers are kept, never prompt t
 			if err := checkDuration("duration", duration); err != nil {
 				return err
 			}
-			return runRecord(cmd, args, output, duration, interval)
+			return runRecord(cmd, args, output, ring, duration, interval)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the new `file` (*.llmrec)")
 	cmd.Flags().DurationVar(&duration, "duration", 0, "how long (0: until interrupted)")
+	ring.flags(cmd, "")
 	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between samples")
 	return cmd
 }
 
-func runRecord(cmd *cobra.Command, args []string, output string, duration, interval time.Duration) error {
+func runRecord(cmd *cobra.Command, args []string, output string, ring ringOptions, duration, interval time.Duration) error {
 	urls, err := parseTargets(args)
 	if err != nil {
 		return err
@@ -59,6 +67,9 @@ func runRecord(cmd *cobra.Command, args []string, output string, duration, inter
 	if len(urls) == 0 {
 		urls = discover(ctx, time.Second)
 	}
+	if ring.on() {
+		return recordRing(ctx, cmd, urls, ring, interval)
+	}
 	recorder, err := createRecording(output, interval)
 	if err != nil {
 		return err
@@ -71,6 +82,7 @@ func runRecord(cmd *cobra.Command, args []string, output string, duration, inter
 		return failed(err, "")
 	}
 	s.recorder = recorder
+	defer onSIGUSR1(func() { fmt.Fprintln(cmd.ErrOrStderr(), "SIGUSR1: "+startWithRing) })()
 	for {
 		if _, err := s.next(ctx); err != nil {
 			break // the time is over, or it was interrupted
@@ -82,15 +94,6 @@ func runRecord(cmd *cobra.Command, args []string, output string, duration, inter
 func createRecording(path string, interval time.Duration) (*record.Writer, error) {
 	w, err := record.Create(path, manifest(interval))
 	return w, failed(err, "")
-}
-
-func manifest(interval time.Duration) record.Manifest {
-	host, _ := os.Hostname() // a recording without it is still one
-	return record.Manifest{
-		Version: version(), Created: time.Now().UTC(), Interval: interval,
-		Host: host, OS: runtime.GOOS + " " + runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Facts: map[string]string{"go": runtime.Version()},
-	}
 }
 
 // closeRecording finishes the file and says what is in it.

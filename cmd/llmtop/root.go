@@ -25,6 +25,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 		Example: `  llmtop                                   look for an engine on this host
   llmtop http://127.0.0.1:8000             attach to this one
   llmtop --record night.llmrec :8000       and keep what is seen
+  llmtop --ring 15m :8000                  or keep the past, for when something happens
   llmtop replay night.llmrec               look at it later
   llmtop demo                              try it without an engine`,
 		Args:          cobra.ArbitraryArgs,
@@ -36,6 +37,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 		},
 	}
 	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a new `file`)")
+	live.ring.flags(root, ".")
 	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
 	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(), newCompareCommand(),

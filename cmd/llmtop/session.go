@@ -17,6 +17,8 @@ type session struct {
 	source    probes.Source
 	diagnoser *rules.Diagnoser
 	recorder  *record.Writer // nil: not recording
+	ring      *incidents     // nil: the past is not kept
+	facts     *learner       // for what is kept; nil until then
 	verdict   string         // the last one recorded
 }
 
@@ -36,10 +38,37 @@ func (s *session) next(ctx context.Context) (*rules.Tick, error) {
 		return nil, err
 	}
 	tick := s.diagnoser.Observe(sample)
-	if s.recorder != nil {
-		s.recorder.Write(sample, s.findings(tick)...) // its error stays in recorder.Err
+	if s.recorder != nil || s.ring != nil {
+		s.keep(sample, tick)
 	}
 	return tick, nil
+}
+
+func (s *session) keep(sample *probes.Sample, tick *rules.Tick) {
+	findings := s.findings(tick)
+	if s.recorder != nil {
+		s.recorder.Write(sample, findings...) // its error stays in recorder.Err
+	}
+	if s.ring != nil {
+		s.ring.observe(sample, &tick.Diagnosis, findings)
+	}
+	if s.facts == nil {
+		s.facts = newLearner(s.know)
+	}
+	s.facts.observe(tick)
+}
+
+// know adds to what the recording says of itself; with a full queue it is not said.
+func (s *session) know(facts map[string]string) {
+	if len(facts) == 0 {
+		return
+	}
+	if s.recorder != nil {
+		s.recorder.Facts(facts)
+	}
+	if s.ring != nil {
+		s.ring.ring.Facts(facts)
+	}
 }
 
 // findings are what the recording keeps of a tick's diagnosis: each change of the verdict.

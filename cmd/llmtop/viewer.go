@@ -21,6 +21,7 @@ type viewer struct {
 	frame    panes.Frame // what stays the same: title, mode, recording, look
 	live     bool
 	recorder *record.Writer // nil: not recording
+	ring     *incidents     // nil: the past is not kept
 	marks    []panes.Mark   // of a replay, and those set live; oldest first
 	gaps     []record.Gap   // that a recording tells of
 
@@ -153,6 +154,9 @@ func (v *viewer) show(message string) {
 	}
 	if v.recorder != nil {
 		f.Unrecorded = whyNot(v.recorder.Err())
+	}
+	if v.ring != nil {
+		v.ring.describe(&f)
 	}
 	v.app.Show(f)
 }

@@ -91,6 +91,6 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 		return nil, fmt.Errorf("%s: found %s, not a CPU profile", page.URL, probes.Describe(page.ContentType, page.Body))
 	}
 	return &probes.Profile{
-		At: time.Now().Round(0).UTC(), Endpoint: p.endpoint, Seconds: float64(p.seconds), Raw: bytes.Clone(page.Body),
+		At: probes.Stamp(time.Now()), Endpoint: p.endpoint, Seconds: float64(p.seconds), Raw: bytes.Clone(page.Body),
 	}, nil
 }

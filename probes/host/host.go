@@ -44,7 +44,7 @@ func (h *Host) Name() string { return "host" }
 // the section; only a machine without a readable /proc/stat is an error.
 func (h *Host) Read(ctx context.Context) (probes.Section, error) {
 	ctx = context.WithValue(ctx, common.EnvKey, h.env)
-	s := &probes.Host{At: time.Now().Round(0).UTC()}
+	s := &probes.Host{At: probes.Stamp(time.Now())}
 	err := h.cpu(ctx, s)
 	h.memory(ctx, s)
 	h.kernel(s)

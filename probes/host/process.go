@@ -55,7 +55,7 @@ func (p *Process) Read(ctx context.Context) (probes.Section, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading process %d: %w", pid, gone(err))
 	}
-	at := time.Now().Round(0).UTC()
+	at := probes.Stamp(time.Now())
 	s := &probes.Process{At: at, PID: pid, Name: probes.Printable(stat.Comm, 64)}
 	s.CPUSecondsTotal = probes.Some(stat.CPUTime())
 	s.RSSBytes = probes.Some(float64(stat.ResidentMemory()))
@@ -80,7 +80,7 @@ func startedAt(stat procfs.ProcStat) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	return time.Unix(0, int64(seconds*1e9)).UTC()
+	return probes.Stamp(time.Unix(0, int64(seconds*1e9)))
 }
 
 // gone puts the usual reason into words.

@@ -21,6 +21,7 @@ type nvmlDevice struct {
 	fixed  probes.GPUDevice
 	known  bool // fixed is complete
 	gpm    gpm
+	xids   xids
 }
 
 // read asks for everything that changes; what does not is asked for once.
@@ -43,6 +44,7 @@ func (d *nvmlDevice) read() (probes.GPUDevice, error) {
 	if r.lost == nvml.SUCCESS {
 		out.SMActiveRatio, out.DRAMActiveRatio = d.gpm.read(d, &r)
 	}
+	out.XidTotal, out.LastXid = d.xids.read(d)
 	return out, r.err()
 }
 
@@ -69,7 +71,10 @@ func (d *nvmlDevice) readChanging(r *reader, out *probes.GPUDevice) {
 	out.ThrottleBits = r.throttle(h)
 }
 
-func (d *nvmlDevice) release() { d.gpm.release(d.guard) }
+func (d *nvmlDevice) release() {
+	d.gpm.release(d.guard)
+	d.xids.release(d.guard)
+}
 
 func clock(get func(nvml.ClockType) (uint32, nvml.Return), of nvml.ClockType) func() (uint32, nvml.Return) {
 	return func() (uint32, nvml.Return) { return get(of) }

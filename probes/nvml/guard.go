@@ -34,6 +34,10 @@ var symbols = map[string][]string{
 	"nvmlGpmSampleFree":                         nil,
 	"nvmlGpmSampleGet":                          nil,
 	"nvmlGpmMetricsGet":                         nil,
+	"nvmlEventSetCreate":                        nil,
+	"nvmlEventSetFree":                          nil,
+	"nvmlEventSetWait":                          {"nvmlEventSetWait_v2"},
+	"nvmlDeviceRegisterEvents":                  nil,
 }
 
 // guard knows which of the symbols the loaded library has. NVML's functions are

@@ -126,7 +126,7 @@ func (p *Probe) section() *probes.GPU {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := &probes.GPU{At: stamp(now), Driver: p.driver, Note: p.note}
+	g := &probes.GPU{At: probes.Stamp(now), Driver: p.driver, Note: p.note}
 	for _, w := range p.workers {
 		g.Devices = append(g.Devices, w.at(now))
 	}
@@ -226,6 +226,3 @@ func allFailed(workers []*worker) bool {
 	}
 	return true
 }
-
-// stamp is a moment as a sample carries it, without the monotonic clock.
-func stamp(t time.Time) time.Time { return t.UTC().Round(0) }

@@ -35,7 +35,7 @@ func (s *stage) now() time.Time {
 func (s *stage) moveTo(seconds float64) {
 	s.t.Helper()
 	s.mu.Lock()
-	s.elapsed = time.Duration(seconds * float64(time.Second))
+	s.elapsed = time.Duration(seconds * float64(time.Second)).Round(time.Microsecond) // as samples carry times
 	s.mu.Unlock()
 	if err := os.WriteFile(s.clock+".new", fmt.Appendf(nil, "%f", seconds), 0o600); err != nil {
 		s.t.Fatal(err)

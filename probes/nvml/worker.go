@@ -59,10 +59,13 @@ func (w *worker) take(d probes.GPUDevice, err error) {
 	defer w.mu.Unlock()
 	w.err = err
 	if err == nil {
-		d.Index, d.At = w.index, stamp(w.now())
+		d.Index, d.At = w.index, probes.Stamp(w.now())
 		w.latest = d
 	} else if w.latest.UUID == "" {
 		w.latest.UUID, w.latest.Name = d.UUID, d.Name
+	}
+	if d.XidTotal.Seen() { // a lost device's, too
+		w.latest.XidTotal, w.latest.LastXid = d.XidTotal, d.LastXid
 	}
 	w.asked = time.Time{}
 	close(w.answer)
@@ -101,7 +104,8 @@ func (w *worker) at(now time.Time) probes.GPUDevice {
 	return out
 }
 
-// withoutReadings keeps who the device is and says why nothing else is known.
+// withoutReadings keeps who the device is and which errors it had, and says why nothing
+// else is known.
 func withoutReadings(d probes.GPUDevice, why probes.Absence) probes.GPUDevice {
 	none := probes.None[float64](why)
 	for _, reading := range []*probes.Opt[float64]{

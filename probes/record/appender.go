@@ -20,6 +20,7 @@ type appender struct {
 	index    index
 	layout   repeated
 	manifest repeated
+	facts    Manifest // what the manifest says by now
 
 	last    *probes.Sample // the frame before; nil: none, or the next must stand alone
 	prefix  prefix
@@ -32,7 +33,7 @@ type appender struct {
 const layoutID = 1
 
 func newAppender(f file, m Manifest) (*appender, error) {
-	a := &appender{f: f, packer: newPacker()}
+	a := &appender{f: f, packer: newPacker(), facts: m}
 	a.registry = newRegistry(a.packer)
 	own, err := own()
 	if err != nil {
@@ -108,10 +109,13 @@ func (a *appender) write(it item) error {
 		b = appendJSON(b, a.packer, typeGap, a.gap)
 	}
 	var err error
+	if it.facts != nil {
+		b, err = a.know(b, it.facts)
+	}
 	if it.mark != nil {
 		b = appendJSON(b, a.packer, typeMark, it.mark)
 	}
-	if it.sample != nil {
+	if it.sample != nil && err == nil {
 		b, err = a.frame(b, it.sample)
 	}
 	for _, f := range it.findings {

@@ -32,6 +32,9 @@ type Info struct {
 
 // Info reads what it does not know yet: gaps, marks, endpoints.
 func (r *Reader) Info() Info {
+	if r.wait != nil {
+		r.loadManifest() // a file that grows may know more by now
+	}
 	i := Info{
 		Path: r.path, Bytes: r.end + r.tail, Samples: r.Len(), Interval: r.manifest.Interval,
 		Manifest: r.manifest, CleanClose: r.clean && r.tail == 0, TailBytes: r.tail,
@@ -68,14 +71,32 @@ func (r *Reader) Info() Info {
 	return i
 }
 
-// loadManifest takes the first copy that can be read.
+// loadManifest takes the first copy that can be read, with the facts of the last one:
+// what was learned later is in that, too.
 func (r *Reader) loadManifest() {
-	for _, o := range r.index.others {
-		if o.kind == typeManifest && r.json(o, &r.manifest) == nil {
-			r.manifest.printable()
-			return
+	var m Manifest
+	first, ok := r.manifestFrom(0, 1, &m)
+	if !ok {
+		return
+	}
+	var late Manifest
+	if last, ok := r.manifestFrom(len(r.index.others)-1, -1, &late); ok && last != first {
+		m.Facts = merged(m.Facts, late.Facts)
+	}
+	m.printable()
+	r.manifest = m
+}
+
+// manifestFrom reads the first copy at or after i, going by step, that can be read.
+func (r *Reader) manifestFrom(i, step int, into *Manifest) (at int, ok bool) {
+	for ; i >= 0 && i < len(r.index.others); i += step {
+		if o := r.index.others[i]; o.kind == typeManifest {
+			if *into = (Manifest{}); r.json(o, into) == nil {
+				return i, true
+			}
 		}
 	}
+	return 0, false
 }
 
 // FindingsAt returns what was found in sample i when it was live.

@@ -55,7 +55,8 @@ type item struct {
 	sample   *probes.Sample
 	findings []*Finding
 	mark     *Mark
-	gap      *Gap          // precedes the sample
+	gap      *Gap // precedes the sample
+	facts    map[string]string
 	flushed  chan struct{} // closed when everything before is written
 }
 
@@ -94,6 +95,7 @@ func Create(path string, m Manifest) (*Writer, error) {
 // write the rest.
 func newWriter(f file, m Manifest, o options) (*Writer, error) {
 	m.Format, m.PID = fmt.Sprintf("%d.%d", formatMajor, formatMinor), os.Getpid()
+	m.Command = CleanCommand(m.Command)
 	a, err := newAppender(f, m)
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ type request struct {
 
 // decode reads an answer; anything else is described in one line.
 func decode(page *probes.Page, at time.Time) (*answer, error) {
-	a := &answer{at: at.Round(0).UTC()}
+	a := &answer{at: probes.Stamp(at)}
 	if err := json.Unmarshal(page.Body, a); err != nil {
 		if what := probes.Describe(page.ContentType, page.Body); what != "JSON" {
 			return nil, fmt.Errorf("%s: found %s, not the JSON of requests", page.URL, what)
@@ -89,7 +89,7 @@ func (w *request) clean() *probes.Request {
 	}
 	r.ID, r.Class = probes.Printable(r.ID, 64), probes.Printable(r.Class, 64)
 	r.State, r.Finish = probes.Printable(r.State, 32), probes.Printable(r.Finish, 32)
-	r.Arrived = r.Arrived.Round(0).UTC()
+	r.Arrived = probes.Stamp(r.Arrived)
 	for _, n := range []*int{&r.PromptBytes, &r.PromptTokens, &r.CachedTokens, &r.OutputTokens, &r.Preemptions} {
 		*n = max(0, *n)
 	}

@@ -70,7 +70,7 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 	if s == nil {
 		return nil, err
 	}
-	s.At, s.Endpoint, s.Seconds = at.Round(0).UTC(), p.endpoint, time.Since(began).Seconds()
+	s.At, s.Endpoint, s.Seconds = probes.Stamp(at), p.endpoint, probes.Seconds(time.Since(began))
 	return s, err
 }
 

@@ -26,6 +26,7 @@
  *   throttle                             bits of the clocks-event reasons
  *   gpm                                  0: the device has no GPM (default 1)
  *   gpm.<metric id>                      %, or nan; without it the metric is unsupported
+ *   xid                                  a critical error of that number happens, once
  *   error.<Function>, error.*            what the call (any call) of that GPU returns
  *   delay_ms.<Function>                  how long the call takes
  *   hang.<Function>                      1: the call comes back only when this is 0 again
@@ -57,7 +58,7 @@
 
 enum {
 	OK = 0, UNINITIALIZED = 1, INVALID = 2, NOT_SUPPORTED = 3, TOO_SMALL = 7,
-	MEMORY = 20, BAD_VERSION = 25, UNKNOWN = 999,
+	TIMEOUT = 10, MEMORY = 20, BAD_VERSION = 25, UNKNOWN = 999,
 };
 typedef int ret; /* nvmlReturn_t */
 
@@ -320,6 +321,69 @@ static ret throttle(device d, const char *function, unsigned long long *to)
 	*to = bits ? strtoull(bits, NULL, 0) : 0;
 	return OK;
 }
+
+/* ---- events: each line with the key xid is one, at its time ---- */
+struct listener { int gpu; double since; int after; }; /* after: lines up to this one at since are told */
+typedef struct { struct listener *listener; } event_set; /* nvmlEventSet_t: one pointer */
+typedef struct { device device; unsigned long long type, data; unsigned gpu_instance, compute_instance; } event;
+
+_Static_assert(sizeof(event) == 32, "ABI of NVML");
+
+API ret nvmlEventSetCreate(event_set *to)
+{
+	to->listener = calloc(1, sizeof *to->listener);
+	if (!to->listener)
+		return MEMORY;
+	to->listener->gpu = -1;
+	return OK;
+}
+
+API ret nvmlEventSetFree(event_set s)
+{
+	free(s.listener);
+	return OK;
+}
+
+API ret nvmlDeviceRegisterEvents(device d, unsigned long long types, event_set s)
+{
+	ENTER(d, "RegisterEvents");
+	if (types != 8) /* nvmlEventTypeXidCriticalError */
+		return NOT_SUPPORTED;
+	*s.listener = (struct listener){ d.gpu->index, now(), line_count };
+	return OK;
+}
+
+static ret next_event(struct listener *l, event *to)
+{
+	double t = now();
+	int best = -1;
+	for (int i = 0; i < line_count; i++) {
+		const struct line *x = &lines[i];
+		int later = x->at > l->since || (x->at == l->since && i > l->after);
+		if ((x->gpu == l->gpu || x->gpu < 0) && !strcmp(x->key, "xid") && later && x->at <= t && (best < 0 || x->at < lines[best].at))
+			best = i;
+	}
+	if (best < 0)
+		return TIMEOUT;
+	l->since = lines[best].at;
+	l->after = best;
+	*to = (event){ { &gpus[l->gpu] }, 8, strtoull(lines[best].value, NULL, 10), ~0u, ~0u };
+	return OK;
+}
+
+API ret nvmlEventSetWait(event_set s, event *to, unsigned timeout_ms)
+{
+	if (!users)
+		return UNINITIALIZED;
+	ret e = next_event(s.listener, to);
+	for (double until = monotonic() + timeout_ms * 1e-3; e == TIMEOUT && monotonic() < until; e = next_event(s.listener, to))
+		usleep(2000);
+	return e;
+}
+
+#ifndef OLD_DRIVER
+API ret nvmlEventSetWait_v2(event_set s, event *to, unsigned timeout_ms) { return nvmlEventSetWait(s, to, timeout_ms); }
+#endif
 
 API ret nvmlDeviceGetCurrentClocksThrottleReasons(device d, unsigned long long *to) { return throttle(d, "CurrentClocksThrottleReasons", to); }
 

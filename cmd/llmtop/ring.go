@@ -1,0 +1,113 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/probes/record"
+)
+
+// ringOptions are the flags about keeping the past in memory until something happens.
+type ringOptions struct {
+	span   time.Duration // 0: no ring
+	post   time.Duration
+	dir    string
+	memory string
+	files  int
+
+	bytes int64 // of memory, once checked
+}
+
+func (o *ringOptions) on() bool { return o.span > 0 }
+
+// flags adds the flags to a command. dir is where files go when --ring-dir is not given.
+func (o *ringOptions) flags(cmd *cobra.Command, dir string) {
+	f := cmd.Flags()
+	f.DurationVar(&o.span, "ring", 0, "keep this much of the past in memory; a cause that is named, the key w or SIGUSR1 writes it to a file")
+	f.DurationVar(&o.post, "post", 5*time.Minute, "with --ring: how long a file goes on after what it was written for")
+	f.StringVar(&o.dir, "ring-dir", dir, "with --ring: the `folder` of the files")
+	f.StringVar(&o.memory, "ring-memory", "64M", "with --ring: at most this many `bytes` of the past (K, M, G), however long it is")
+	f.IntVar(&o.files, "ring-files", 100, "with --ring: no more files when the folder has this many; none is ever deleted")
+}
+
+// The bounds of --ring and --post.
+const (
+	shortestRing = 10 * time.Second
+	longestRing  = 24 * time.Hour
+	longestPost  = 24 * time.Hour
+	leastMemory  = 1 << 20
+)
+
+// check refuses what cannot be meant. record is the file of --record or -o, "" for none.
+func (o *ringOptions) check(cmd *cobra.Command, record string) (err error) {
+	if !o.on() {
+		return o.checkWithout(cmd)
+	}
+	if o.bytes, err = parseRingMemory(o.memory); err != nil {
+		return err
+	}
+	switch {
+	case record != "":
+		return usage(fmt.Errorf("--ring and the recording %s exclude each other", oneLine(record)),
+			"the recording keeps all there is already; mark moments in it with the key m")
+	case o.span < shortestRing || o.span > longestRing:
+		return usage(fmt.Errorf("--ring %s: must be between %s and %s", o.span, shortestRing, longestRing), "")
+	case o.post < 0 || o.post > longestPost:
+		return usage(fmt.Errorf("--post %s: must be between 0s and %s", o.post, longestPost), "")
+	case o.files < 1:
+		return usage(fmt.Errorf("--ring-files %d: must be 1 or more", o.files), "")
+	case o.dir == "":
+		return usage(errors.New("where to? give a folder with --ring-dir"), "")
+	}
+	return checkFolder(o.dir)
+}
+
+// checkWithout refuses flags that mean nothing without --ring.
+func (o *ringOptions) checkWithout(cmd *cobra.Command) error {
+	if o.span < 0 {
+		return usage(fmt.Errorf("--ring %s: must be between %s and %s", o.span, shortestRing, longestRing), "")
+	}
+	for _, name := range []string{"post", "ring-dir", "ring-memory", "ring-files"} {
+		if cmd.Flags().Changed(name) {
+			return usage(fmt.Errorf("--%s means nothing without --ring", name), "for example --ring 15m")
+		}
+	}
+	return nil
+}
+
+func checkFolder(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	if err != nil {
+		return usage(fmt.Errorf("--ring-dir: %s", oneLine(err.Error())), "it must be there already")
+	}
+	return nil
+}
+
+// parseRingMemory reads a number of bytes, with K, M or G for powers of 1024.
+func parseRingMemory(text string) (int64, error) {
+	digits := strings.TrimRight(strings.ToUpper(text), "KMG")
+	unit, known := map[string]int64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[strings.ToUpper(text)[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || !known || n < 0 || n > (1<<40)/cmp.Or(unit, 1) {
+		return 0, usage(fmt.Errorf("--ring-memory %s: not a number of bytes", oneLine(text)), "for example 64M")
+	}
+	if n *= unit; n < leastMemory {
+		return 0, usage(fmt.Errorf("--ring-memory %s: must be 1M or more", oneLine(text)), "")
+	}
+	return n, nil
+}
+
+// newRing is the ring of these options.
+func (o *ringOptions) newRing(interval time.Duration) *record.Ring {
+	return record.NewRing(o.span, o.bytes, manifest(interval))
+}
