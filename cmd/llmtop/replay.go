@@ -20,14 +20,14 @@ func newReplayCommand() *cobra.Command {
 		at   string
 	)
 	cmd := &cobra.Command{
-		Use:   "replay FILE",
+		Use:   "replay FILE|DIR",
 		Short: "Look at a recording, as it was live",
 		Long: `Shows a recording on the live screen. space plays and pauses, the arrow keys step,
 [ ] and { } jump, n goes to the next finding; ? lists all keys.
 
 --at takes a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start
 (90s, 5m), or a time before the end (-30s).`,
-		Args: one("a recording: llmtop replay FILE"),
+		Args: one("a recording: llmtop replay FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runReplay(cmd, args[0], once, at) },
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame as plain text and exit")
