@@ -15,6 +15,7 @@ const (
 	EventRestart   = "engine-restart" // the engine's start time, PID or most counters went back
 	EventReset     = "counter-reset"  // single counters went back in an engine that runs on
 	EventClockJump = "clock-jump"     // wall and monotonic clock parted by more than 500 ms
+	EventLate      = "late-tick"      // a tick more than 1.5 intervals after the one before
 )
 
 // watcher compares each sample with the one before and reports what happened in between.
@@ -52,10 +53,17 @@ func (w *watcher) clock(s *Sample) (events []Event) {
 		if jump > jumpLimit || jump < -jumpLimit {
 			events = append(events, Event{At: s.At, Kind: EventClockJump, Text: fmt.Sprintf("the wall clock jumped by %+.1f s", jump.Seconds())})
 		}
+		if d := s.Mono - w.mono; Late(d, s.Interval) {
+			events = append(events, Event{At: s.At, Kind: EventLate, Text: fmt.Sprintf("%.1f s after the sample before", d.Seconds())})
+		}
 	}
 	w.at, w.mono = s.At, s.Mono
 	return events
 }
+
+// Late reports whether d, by the monotonic clock, is too long between two ticks to
+// pass for one interval: what lies in between was not seen.
+func Late(d, interval time.Duration) bool { return interval > 0 && d > interval+interval/2 }
 
 func (w *watcher) process(s *Sample) []Event {
 	if s.Process == nil || w.pid == 0 || s.Process.PID == 0 || s.Process.PID == w.pid {

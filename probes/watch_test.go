@@ -85,3 +85,17 @@ func TestWatcherTellsOfARestartOnce(t *testing.T) {
 		t.Errorf("got %q, want %q", kinds, want)
 	}
 }
+
+func TestWatcherSeesLateTicks(t *testing.T) {
+	var w watcher
+	at := time.Unix(1e9, 0)
+	for _, c := range []struct {
+		mono time.Duration
+		late bool
+	}{{0, false}, {time.Second, false}, {2400 * time.Millisecond, false}, {4 * time.Second, true}, {5 * time.Second, false}} {
+		events := w.events(&Sample{At: at.Add(c.mono), Mono: c.mono, Interval: time.Second})
+		if late := len(events) == 1 && events[0].Kind == EventLate; late != c.late || len(events) > 1 {
+			t.Errorf("at %v: %v, want late %t", c.mono, events, c.late)
+		}
+	}
+}

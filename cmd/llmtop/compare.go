@@ -188,7 +188,7 @@ func momentIn(text string, otherwise time.Time, info record.Info) (time.Time, er
 	}
 	t, err := readMoment(text, info.Start, info.End)
 	if err != nil {
-		return t, usage(fmt.Errorf("%q is no time", oneLine(text)), "give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end")
+		return t, usage(fmt.Errorf("%q is no time", oneLine(text)), momentHint)
 	}
 	if outside(t, info.Start, info.End) > time.Second {
 		const clock = "2006-01-02 15:04:05"

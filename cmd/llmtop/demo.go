@@ -108,7 +108,7 @@ func attachDemo(cmd *cobra.Command, d *demo.Demo, o demoOptions) error {
 		return failed(err, "")
 	}
 	if o.live.record != "" {
-		if s.recorder, err = createRecording(o.live.record, o.live.interval); err != nil {
+		if s.recorder, err = createRecording(cmd.ErrOrStderr(), o.live.record, o.live.interval); err != nil {
 			return err
 		}
 		defer s.recorder.Close()

@@ -32,7 +32,7 @@ type diagnoseOptions struct {
 func newDiagnoseCommand() *cobra.Command {
 	var o diagnoseOptions
 	cmd := &cobra.Command{
-		Use:   "diagnose URL|FILE",
+		Use:   "diagnose URL|FILE|DIR",
 		Short: "Print the verdict on an engine or a recording",
 		Long: `Looks at a running engine for up to 15 seconds, or at a whole recording, and prints the
 verdict: of a recording the worst one in it (--at picks a moment). --watch keeps looking
@@ -40,7 +40,7 @@ and prints a verdict for each sample (--json) or for each change.
 
 The exit status is 0 healthy, 1 degraded, 2 usage, 3 nothing measurable, 4 degraded with
 unknown cause. With --watch it is that of the last verdict.`,
-		Args: one("an engine or a recording: llmtop diagnose URL|FILE"),
+		Args: one("an engine or a recording: llmtop diagnose URL|FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args[0], o) },
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "one JSON object a line")
@@ -57,7 +57,7 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	var last *rules.Diagnosis
 	var err error
 	switch {
-	case isFile(arg):
+	case isFile(arg), isDirectory(arg) && !looksLikeURL(arg):
 		last, err = diagnoseFile(arg, o, &p, cmd.ErrOrStderr())
 	case looksLikeURL(arg):
 		last, err = diagnoseLive(cmd.Context(), arg, o, &p)
@@ -189,9 +189,9 @@ func diagnoseFile(path string, o diagnoseOptions, p *printer, warnings io.Writer
 	}
 	start, end := line.ends()
 	if o.at != "" {
-		at, err := parseMoment(o.at, start, end)
+		at, err := parseMoment("at", o.at, start, end)
 		if err != nil {
-			return nil, usage(err, "")
+			return nil, err
 		}
 		ticks, err := line.upTo(line.index(at))
 		if err != nil {

@@ -22,7 +22,11 @@ func commandsIn(text string) [][]string {
 	line := regexp.MustCompile(`(?m)^(?:\t|    )(?:\$ )?(?:llmtop|go run \./cmd/llmtop)( [^\n]*)?$`)
 	for _, m := range line.FindAllStringSubmatch(text, -1) {
 		words, _, _ := strings.Cut(m[1], "#")
-		all = append(all, strings.Fields(words))
+		var args []string
+		for _, arg := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(words, -1) {
+			args = append(args, strings.Trim(arg, `"`))
+		}
+		all = append(all, args)
 	}
 	return all
 }
@@ -51,7 +55,8 @@ func document(t *testing.T, name string) string {
 // TestDocCommandsParse holds every command line of the docs against the real
 // command tree: the command is there and takes these flags and arguments.
 func TestDocCommandsParse(t *testing.T) {
-	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md")} {
+	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
+		"docs/recording.md": document(t, "docs/recording.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))
@@ -118,11 +123,57 @@ func TestDocCommandsRun(t *testing.T) {
 	}
 }
 
+// TestRecorderUnitIsWhatTheDocsSay holds the systemd unit against the command tree: its
+// command line parses, and it writes where the unit lets it.
+func TestRecorderUnitIsWhatTheDocsSay(t *testing.T) {
+	unit := document(t, "docs/llmtop-record.service")
+	m := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/llmtop (.*)$`).FindStringSubmatch(unit)
+	if m == nil {
+		t.Fatal("no ExecStart")
+	}
+	cmd, rest, err := newRoot().Find(strings.Fields(m[1]))
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil || cmd.Name() != "record" {
+		t.Fatalf("%s: %v", m[1], err)
+	}
+	for _, line := range []string{"StateDirectory=llmtop", "ProtectSystem=strict", "Restart=always"} {
+		if !strings.Contains(unit, "\n"+line+"\n") {
+			t.Errorf("the unit lacks %s", line)
+		}
+	}
+	if store := cmd.Flags().Lookup("store").Value.String(); !strings.HasPrefix(store, "/var/lib/llmtop/") {
+		t.Errorf("the unit may not write to %s", store)
+	}
+	if !strings.Contains(document(t, "docs/recording.md"), "llmtop-record.service") {
+		t.Error("docs/recording.md does not name the unit")
+	}
+	verifyUnit(t, unit)
+}
+
+// verifyUnit asks systemd, where it is installed, with a program that is there.
+func verifyUnit(t *testing.T, unit string) {
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Log("no systemd-analyze here: the unit is not verified")
+		return
+	}
+	path := filepath.Join(t.TempDir(), "llmtop-record.service")
+	unit = strings.ReplaceAll(unit, "/usr/local/bin/llmtop", "/bin/true")
+	if err := os.WriteFile(path, []byte(unit), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(tool, "verify", path).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
 // endsByItself tells commands that return from screens and servers.
 func endsByItself(args []string) bool {
 	text := strings.Join(args, " ")
 	for _, prefix := range []string{"--once", "record -o", "info", "replay --once", "diagnose", "load",
-		"export", "extract", "redact", "verify", "repair", "profile"} {
+		"export", "extract", "redact", "verify", "repair", "profile", "mark", "compare"} {
 		if strings.HasPrefix(text, prefix) {
 			return true
 		}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"llmtop/probes/record"
@@ -11,15 +10,6 @@ import (
 
 // momentForms says how a moment of a recording may be written.
 const momentForms = "a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start\n(90s, 5m), or a time before the end (-30s)"
-
-// momentOf reads the time that a flag gives, as --at does.
-func momentOf(flag, text string, start, end time.Time) (time.Time, error) {
-	t, err := parseMoment(text, start, end)
-	if err != nil {
-		return t, usage(errors.New(strings.Replace(err.Error(), "--at", "--"+flag, 1)), "")
-	}
-	return t, nil
-}
 
 // stretch is what --from and --to pick of a recording: its ends where they are not given,
 // both included. A stretch without a sample is an error.
@@ -30,12 +20,12 @@ func stretch(r *record.Reader, fromText, toText string) (from, to time.Time, err
 	}
 	from, to = info.Start, info.End
 	if fromText != "" {
-		if from, err = momentOf("from", fromText, info.Start, info.End); err != nil {
+		if from, err = parseMoment("from", fromText, info.Start, info.End); err != nil {
 			return from, to, err
 		}
 	}
 	if toText != "" {
-		if to, err = momentOf("to", toText, info.Start, info.End); err != nil {
+		if to, err = parseMoment("to", toText, info.Start, info.End); err != nil {
 			return from, to, err
 		}
 	}

@@ -14,9 +14,9 @@ import (
 func newInfoCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "info FILE",
+		Use:   "info FILE|DIR",
 		Short: "Say what is in a recording",
-		Args:  one("a recording: llmtop info FILE"),
+		Args:  one("a recording: llmtop info FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := openRecording(args[0])
 			if err != nil {
@@ -56,6 +56,9 @@ func describe(i record.Info) string {
 		fmt.Fprintf(&b, "%-10s  %s\n", name, oneLine(fmt.Sprintf(format, args...)))
 	}
 	line("file", "%s, %s, %.0f bytes a sample", i.Path, bytesText(i.Bytes), i.BytesPerSample)
+	if i.Files != 1 {
+		line("files", "%d", i.Files)
+	}
 	line("samples", "%d%s", i.Samples, every(i.Interval))
 	if i.Samples > 0 {
 		line("from", "%s", i.Start.Format(time.RFC3339))
@@ -69,14 +72,25 @@ func describe(i record.Info) string {
 	}
 	describeFacts(line, &i.Manifest)
 	line("findings", "%d", i.Findings)
-	for _, m := range i.Marks {
+	for n, m := range i.Marks {
+		if n == listed {
+			line("mark", "and %d more: llmtop mark list", len(i.Marks)-n)
+			break
+		}
 		line("mark", "%s %s", m.At.Format(time.TimeOnly), m.Text)
 	}
-	for _, g := range i.Gaps {
+	for _, h := range i.Events {
+		line("event", "%s: %d, %s", h.Kind, h.Count, firstOf(h))
+	}
+	for n, g := range i.Gaps {
+		if n == listed {
+			line("gap", "and %d more", len(i.Gaps)-n)
+			break
+		}
 		line("gap", "%s to %s, %d samples: %s", g.From.Format(time.TimeOnly), g.To.Format(time.TimeOnly), g.Dropped, g.Reason)
 	}
 	if i.Bytes > readWhole {
-		line("note", "too large to read whole: damage was not looked for")
+		line("note", "too large to read whole: damage and events were not looked for")
 	}
 	if i.Damaged > 0 {
 		line("damaged", "%d records or samples are lost", i.Damaged)
@@ -85,6 +99,21 @@ func describe(i record.Info) string {
 		line("state", "not closed: still being written, or its writer was killed")
 	}
 	return b.String()
+}
+
+// listed is how many marks and gaps info shows.
+const listed = 20
+
+// firstOf shows the first events of a kind.
+func firstOf(h record.Happened) string {
+	var first []string
+	for _, e := range h.First {
+		first = append(first, e.At.Format(time.TimeOnly)+" "+e.Text)
+	}
+	if h.Count > len(h.First) {
+		first = append(first, "…")
+	}
+	return strings.Join(first, "; ")
 }
 
 func every(interval time.Duration) string {

@@ -67,7 +67,7 @@ func watch(cmd *cobra.Command, source probes.Source, o liveOptions, frame panes.
 		return failed(err, "")
 	}
 	if o.record != "" {
-		if s.recorder, err = createRecording(o.record, o.interval); err != nil {
+		if s.recorder, err = createRecording(cmd.ErrOrStderr(), o.record, o.interval); err != nil {
 			return err
 		}
 		defer s.recorder.Close()

@@ -20,6 +20,14 @@
 //	$ llmtop replay incident.llmrec
 //	$ llmtop replay --once incident.llmrec
 //	$ llmtop diagnose incident.llmrec
+//	$ llmtop mark add incident.llmrec "load doubled"
+//	$ llmtop mark list incident.llmrec
+//
+// Always have the last day at hand, in a directory of files that stays bounded
+// (docs/recording.md); what takes a recording takes the directory too:
+//
+//	$ llmtop record --store recordings --retain 24h --max-size 500M http://127.0.0.1:8000
+//	$ llmtop replay recordings
 //
 // A recording for other tools, a part of it, one without names, and what is left of a
 // damaged one. Nothing is ever overwritten:
@@ -36,7 +44,7 @@
 // Hold one stretch of time against another, of one recording or of two: where the added
 // latency went, and which signals moved by more than their noise:
 //
-//	$ llmtop compare incident.llmrec@04:05..04:07 incident.llmrec@04:30..04:32
+//	$ llmtop compare incident.llmrec@0s..2s incident.llmrec@-2s..
 //
 // A verdict for scripts. The exit status is 0 healthy, 1 degraded, 2 usage,
 // 3 nothing measurable, 4 degraded with unknown cause:

@@ -24,6 +24,7 @@ func TestScripts(t *testing.T) {
 			"flip":    flipByte,
 			"traffic": makeTraffic,
 			"status":  wantStatus,
+			"waitfor": waitForWriter,
 		},
 	})
 }

@@ -50,11 +50,14 @@ func fromNamed(text, name string, at time.Time) (time.Time, bool) {
 	return at.Add(d), true
 }
 
-// parseMoment is readMoment for a command line.
-func parseMoment(text string, start, end time.Time) (time.Time, error) {
+// momentHint says on a command line how a moment may be written.
+const momentHint = "give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end"
+
+// parseMoment is readMoment for the value of a flag.
+func parseMoment(flag, text string, start, end time.Time) (time.Time, error) {
 	t, err := readMoment(text, start, end)
 	if err != nil {
-		return t, fmt.Errorf("--at %q is no time: give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end", oneLine(text))
+		return t, usage(fmt.Errorf("--%s %q is no time", flag, oneLine(text)), momentHint)
 	}
 	return t, nil
 }

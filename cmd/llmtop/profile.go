@@ -50,8 +50,8 @@ func runProfile(cmd *cobra.Command, r *record.Reader, atText, output string) err
 	at := info.End
 	if atText != "" {
 		var err error
-		if at, err = parseMoment(atText, info.Start, info.End); err != nil {
-			return usage(err, "")
+		if at, err = parseMoment("at", atText, info.Start, info.End); err != nil {
+			return err
 		}
 	}
 	p, err := profileAt(cmd.Context(), r, at)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,69 +13,95 @@ import (
 	"llmtop/probes/record"
 )
 
-func newRecordCommand() *cobra.Command {
-	var (
-		output             string
-		duration, interval time.Duration
-		ring               ringOptions
-	)
-	cmd := &cobra.Command{
-		Use:   "record -o FILE [URL…]",
-		Short: "Record without a screen",
-		Long: `Writes everything that is seen to a new file until the duration is over or it is
-interrupted. kill -9 loses at most the sample being written; the file can be copied
-and replayed while it grows. Lengths, times and numbers are kept, never prompt text.
+// recordOptions say where headless recording goes and for how long.
+type recordOptions struct {
+	output             string
+	store              storeOptions
+	ring               ringOptions
+	duration, interval time.Duration
+}
 
-With --ring 15m --ring-dir DIR instead of -o the last 15 minutes are kept in memory. When a cause
+func newRecordCommand() *cobra.Command {
+	var o recordOptions
+	cmd := &cobra.Command{
+		Use:   "record -o FILE | --store DIR | --ring SPAN --ring-dir DIR [URL…]",
+		Short: "Record without a screen, into a file or a bounded store of files",
+		Long: `Writes everything that is seen until the duration is over or it is interrupted. kill -9
+loses at most the sample being written; what is written can be copied and replayed while
+it grows. Lengths, times and numbers are kept, never prompt text.
+
+-o FILE makes a file, or goes on with a recording that nobody is writing. --store DIR
+keeps the last hours in a directory of files, the oldest dropped as it is told by
+--retain and --max-size; replay, diagnose and info take DIR as they take a file.
+
+With --ring 15m --ring-dir DIR the last 15 minutes are kept in memory instead. When a cause
 is named, or on SIGUSR1, they are written to DIR/llmtop-TIME-CAUSE.llmrec, and the file goes on
 for --post after the last such moment. No file is ever deleted; none is begun when the disk has
 less than 256 MiB free or DIR holds --ring-files of them.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := ring.check(cmd, output); err != nil {
+			if err := o.check(cmd); err != nil {
 				return err
 			}
-			if output == "" && !ring.on() {
-				return usage(errors.New("where to? give a file with -o"), "")
-			}
-			if err := checkInterval(interval); err != nil {
-				return err
-			}
-			if err := checkDuration("duration", duration); err != nil {
-				return err
-			}
-			return runRecord(cmd, args, output, ring, duration, interval)
+			return runRecord(cmd, args, o)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "the new `file` (*.llmrec)")
-	cmd.Flags().DurationVar(&duration, "duration", 0, "how long (0: until interrupted)")
-	ring.flags(cmd, "")
-	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between samples")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "the `file` (*.llmrec); a recording that is there is gone on with")
+	o.store.flags(cmd)
+	o.ring.flags(cmd, "")
+	cmd.Flags().DurationVar(&o.duration, "duration", 0, "how long (0: until interrupted)")
+	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
 	return cmd
 }
 
-func runRecord(cmd *cobra.Command, args []string, output string, ring ringOptions, duration, interval time.Duration) error {
+func (o *recordOptions) check(cmd *cobra.Command) error {
+	if err := o.ring.check(cmd, cmp.Or(o.output, o.store.dir)); err != nil {
+		return err
+	}
+	switch {
+	case o.output == "" && o.store.dir == "" && !o.ring.on():
+		return usage(errors.New("where to? give a file with -o, or a directory with --store"), "")
+	case o.output != "" && o.store.dir != "":
+		return usage(errors.New("-o and --store: one of them, not both"), "")
+	}
+	if err := o.store.check(cmd); err != nil {
+		return err
+	}
+	if err := checkInterval(o.interval); err != nil {
+		return err
+	}
+	return checkDuration("duration", o.duration)
+}
+
+func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 	urls, err := parseTargets(args)
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	if duration > 0 {
+	if o.duration > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, duration)
+		ctx, cancel = context.WithTimeout(ctx, o.duration)
 		defer cancel()
 	}
 	if len(urls) == 0 {
 		urls = discover(ctx, time.Second)
 	}
-	if ring.on() {
-		return recordRing(ctx, cmd, urls, ring, interval)
+	if o.ring.on() {
+		return recordRing(ctx, cmd, urls, o.ring, o.interval)
 	}
-	recorder, err := createRecording(output, interval)
+	path := o.output
+	var recorder *record.Writer
+	if path != "" {
+		recorder, err = createRecording(cmd.ErrOrStderr(), path, o.interval)
+	} else {
+		path = o.store.dir
+		recorder, err = o.store.open(cmd.ErrOrStderr(), o.interval)
+	}
 	if err != nil {
 		return err
 	}
-	collector := attach(urls, interval)
+	collector := attach(urls, o.interval)
 	defer collector.Close()
 	s, err := newSession(collector)
 	if err != nil {
@@ -83,17 +110,47 @@ func runRecord(cmd *cobra.Command, args []string, output string, ring ringOption
 	}
 	s.recorder = recorder
 	defer onSIGUSR1(func() { fmt.Fprintln(cmd.ErrOrStderr(), "SIGUSR1: "+startWithRing) })()
+	t := trouble{out: cmd.ErrOrStderr(), path: path}
 	for {
 		if _, err := s.next(ctx); err != nil {
 			break // the time is over, or it was interrupted
 		}
+		t.tell(recorder.Err())
 	}
-	return closeRecording(cmd.ErrOrStderr(), recorder, output)
+	return closeRecording(cmd.ErrOrStderr(), recorder, path)
 }
 
-func createRecording(path string, interval time.Duration) (*record.Writer, error) {
+// trouble says once that a recording does not grow, and once that it does again.
+type trouble struct {
+	out  io.Writer
+	path string
+	said string
+}
+
+func (t *trouble) tell(err error) {
+	why := whyNot(err)
+	switch {
+	case why == t.said:
+		return
+	case why == "":
+		fmt.Fprintf(t.out, "llmtop: %s: recording again\n", oneLine(t.path))
+	default:
+		fmt.Fprintf(t.out, "llmtop: %s: NOT RECORDING: %s\n", oneLine(t.path), why)
+	}
+	t.said = why
+}
+
+// createRecording makes a recording, or goes on with one that nobody is writing.
+func createRecording(out io.Writer, path string, interval time.Duration) (*record.Writer, error) {
 	w, err := record.Create(path, manifest(interval))
-	return w, failed(err, "")
+	if !errors.Is(err, record.ErrExists) {
+		return w, failed(err, "")
+	}
+	if w, err = record.Append(path, manifest(interval)); err != nil {
+		return nil, failed(err, "nothing there was changed; give another file")
+	}
+	fmt.Fprintf(out, "%s: going on after %d samples\n", oneLine(path), w.Before())
+	return w, nil
 }
 
 // closeRecording finishes the file and says what is in it.
@@ -107,6 +164,10 @@ func closeRecording(out io.Writer, w *record.Writer, path string) error {
 	}
 	defer r.Close()
 	info := r.Info()
-	fmt.Fprintf(out, "%s: %d samples, %s, %d bytes\n", path, info.Samples, info.End.Sub(info.Start).Round(time.Second), info.Bytes)
+	files := ""
+	if info.Files != 1 {
+		files = fmt.Sprintf(" in %d files", info.Files)
+	}
+	fmt.Fprintf(out, "%s: %d samples, %s, %d bytes%s\n", path, info.Samples, info.End.Sub(info.Start).Round(time.Second), info.Bytes, files)
 	return nil
 }

@@ -22,7 +22,7 @@ func newReplayCommand() *cobra.Command {
 		at           string
 	)
 	cmd := &cobra.Command{
-		Use:   "replay FILE",
+		Use:   "replay FILE|DIR",
 		Short: "Look at a recording, as it was live",
 		Long: `Shows a recording on the live screen. space plays and pauses, the arrow keys step,
 [ ] and { } jump, g goes to a time that you type, n to the next finding; a and b choose a
@@ -31,7 +31,7 @@ stretch of time and c compares it; ? lists all keys.
 --at takes a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start
 (90s, 5m), or a time before the end (-30s). --follow shows the end of a recording that is
 still being written, as it grows.`,
-		Args: one("a recording: llmtop replay FILE"),
+		Args: one("a recording: llmtop replay FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if follow {
 				if once || at != "" {
@@ -67,8 +67,8 @@ func runReplay(cmd *cobra.Command, path string, once bool, at string) error {
 		where = end
 	}
 	if at != "" {
-		if where, err = parseMoment(at, start, end); err != nil {
-			return usage(err, "")
+		if where, err = parseMoment("at", at, start, end); err != nil {
+			return err
 		}
 	}
 	frame := panes.Frame{Title: filepath.Base(path), Mode: panes.Replay, Look: panes.LookOf(os.Getenv), Message: farOff(where, start, end)}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,10 +16,8 @@ type ringOptions struct {
 	span   time.Duration // 0: no ring
 	post   time.Duration
 	dir    string
-	memory string
+	memory byteSize
 	files  int
-
-	bytes int64 // of memory, once checked
 }
 
 func (o *ringOptions) on() bool { return o.span > 0 }
@@ -33,7 +28,8 @@ func (o *ringOptions) flags(cmd *cobra.Command, dir string) {
 	f.DurationVar(&o.span, "ring", 0, "keep this much of the past in memory; a cause that is named, the key w or SIGUSR1 writes it to a file")
 	f.DurationVar(&o.post, "post", 5*time.Minute, "with --ring: how long a file goes on after what it was written for")
 	f.StringVar(&o.dir, "ring-dir", dir, "with --ring: the `folder` of the files")
-	f.StringVar(&o.memory, "ring-memory", "64M", "with --ring: at most this many `bytes` of the past (K, M, G), however long it is")
+	o.memory = 64 << 20
+	f.Var(&o.memory, "ring-memory", "with --ring: at most this much of the past, however long it is")
 	f.IntVar(&o.files, "ring-files", 100, "with --ring: no more files when the folder has this many; none is ever deleted")
 }
 
@@ -46,14 +42,13 @@ const (
 )
 
 // check refuses what cannot be meant. record is the file of --record or -o, "" for none.
-func (o *ringOptions) check(cmd *cobra.Command, record string) (err error) {
+func (o *ringOptions) check(cmd *cobra.Command, record string) error {
 	if !o.on() {
 		return o.checkWithout(cmd)
 	}
-	if o.bytes, err = parseRingMemory(o.memory); err != nil {
-		return err
-	}
 	switch {
+	case o.memory < leastMemory:
+		return usage(fmt.Errorf("--ring-memory %s: must be at least 1M", o.memory.String()), "")
 	case record != "":
 		return usage(fmt.Errorf("--ring and the recording %s exclude each other", oneLine(record)),
 			"the recording keeps all there is already; mark moments in it with the key m")
@@ -93,21 +88,7 @@ func checkFolder(dir string) error {
 	return nil
 }
 
-// parseRingMemory reads a number of bytes, with K, M or G for powers of 1024.
-func parseRingMemory(text string) (int64, error) {
-	digits := strings.TrimRight(strings.ToUpper(text), "KMG")
-	unit, known := map[string]int64{"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}[strings.ToUpper(text)[len(digits):]]
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || !known || n < 0 || n > (1<<40)/cmp.Or(unit, 1) {
-		return 0, usage(fmt.Errorf("--ring-memory %s: not a number of bytes", oneLine(text)), "for example 64M")
-	}
-	if n *= unit; n < leastMemory {
-		return 0, usage(fmt.Errorf("--ring-memory %s: must be 1M or more", oneLine(text)), "")
-	}
-	return n, nil
-}
-
 // newRing is the ring of these options.
 func (o *ringOptions) newRing(interval time.Duration) *record.Ring {
-	return record.NewRing(o.span, o.bytes, manifest(interval))
+	return record.NewRing(o.span, int64(o.memory), manifest(interval))
 }

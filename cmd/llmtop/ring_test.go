@@ -23,7 +23,7 @@ type incident struct {
 
 func newIncident(t *testing.T, span, post time.Duration) *incident {
 	t.Helper()
-	o := ringOptions{span: span, post: post, dir: t.TempDir(), bytes: 64 << 20, files: 100}
+	o := ringOptions{span: span, post: post, dir: t.TempDir(), memory: 64 << 20, files: 100}
 	return &incident{incidents: newIncidents(o, time.Second), t: t}
 }
 
@@ -223,19 +223,6 @@ func TestIncidentNames(t *testing.T) {
 	} {
 		if got := incidentName(at, what); got != want {
 			t.Errorf("%q: %q, want %q", what, got, want)
-		}
-	}
-}
-
-func TestRingMemory(t *testing.T) {
-	for text, want := range map[string]int64{"64M": 64 << 20, "1g": 1 << 30, "2048K": 2 << 20, "1048576": 1 << 20} {
-		if got, err := parseRingMemory(text); err != nil || got != want {
-			t.Errorf("%s: %d, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "M", "64MM", "-1M", "1K", "64 M", "9999999G", "0x10M", "64T"} {
-		if got, err := parseRingMemory(text); err == nil {
-			t.Errorf("%q is %d", text, got)
 		}
 	}
 }

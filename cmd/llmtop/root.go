@@ -36,11 +36,11 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 			return runLive(cmd, args, live)
 		},
 	}
-	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a new `file`)")
+	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a `file`; one that is there is gone on with)")
 	live.ring.flags(root, ".")
 	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
 	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
-	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newDiagnoseCommand(), newCompareCommand(),
+	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
 		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
 	return root

@@ -101,6 +101,12 @@ func isFile(arg string) bool {
 	return err == nil && !info.IsDir()
 }
 
+// isDirectory tells a store of recordings from a URL on the command line.
+func isDirectory(arg string) bool {
+	info, err := os.Stat(arg)
+	return err == nil && info.IsDir()
+}
+
 // looksLikeURL reports whether arg names an address rather than a file that is not there.
 func looksLikeURL(arg string) bool {
 	if strings.Contains(arg, "://") || strings.HasPrefix(arg, ":") || holdsPassword(arg) {

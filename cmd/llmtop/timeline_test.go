@@ -206,7 +206,7 @@ func TestMoments(t *testing.T) {
 		"23:58": start.Add(-30 * time.Second), "00:10": end.Add(6*time.Minute + 30*time.Second),
 		"2031-04-02T00:00:00Z": start.Add(90 * time.Second),
 	} {
-		got, err := parseMoment(text, start, end)
+		got, err := parseMoment("at", text, start, end)
 		if err != nil || !got.Equal(want) {
 			t.Errorf("--at %s is %s, %v; want %s", text, got, err, want)
 		}
@@ -214,7 +214,7 @@ func TestMoments(t *testing.T) {
 			t.Errorf("--at %s said to be outside: %t", text, far)
 		}
 	}
-	if _, err := parseMoment("yesterday", start, end); err == nil {
+	if _, err := parseMoment("at", "yesterday", start, end); err == nil {
 		t.Error("yesterday is taken for a time")
 	}
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"llmtop/probes"
 )
@@ -21,6 +22,10 @@ type appender struct {
 	layout   repeated
 	manifest repeated
 	facts    Manifest // what the manifest says by now
+	layoutID int
+
+	since time.Time // when an earlier writer of the file, or of the one before, ended; zero: told
+	known []Mark    // marks in the file that may wait beside it all the same
 
 	last    *probes.Sample // the frame before; nil: none, or the next must stand alone
 	prefix  prefix
@@ -32,24 +37,46 @@ type appender struct {
 
 const layoutID = 1
 
+// newAppender begins a recording.
 func newAppender(f file, m Manifest) (*appender, error) {
-	a := &appender{f: f, packer: newPacker(), facts: m}
+	a, err := bareAppender(f)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.head(m, true)
+}
+
+func bareAppender(f file) (*appender, error) {
+	a := &appender{f: f, packer: newPacker(), layoutID: layoutID}
 	a.registry = newRegistry(a.packer)
 	own, err := own()
 	if err != nil {
 		return nil, err
 	}
 	a.encoder = newEncoder(own.root, a.registry)
+	return a, nil
+}
+
+// head writes what all frames need; a new file begins with its header.
+func (a *appender) head(m Manifest, begins bool) error {
+	own, err := own()
+	if err != nil {
+		return err
+	}
 	manifest, err := marshal(m)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	a.facts = m
 	a.manifest = a.repeated(typeManifest, manifest)
-	a.layout = a.repeated(typeLayout, own.json)
-	b := appendFileHeader(nil)
-	b = a.manifest.appendTo(b, 0)
-	b = a.layout.appendTo(b, 0)
-	return a, a.commit(b)
+	a.layout = a.repeated(typeLayout, layoutJSON(own, a.layoutID))
+	var b []byte
+	if begins {
+		b = appendFileHeader(nil)
+	}
+	b = a.manifest.appendTo(b, a.prefix.group)
+	b = a.layout.appendTo(b, a.prefix.group)
+	return a.commit(b)
 }
 
 func (a *appender) repeated(kind recordType, b []byte) repeated {
@@ -103,6 +130,10 @@ func (a *appender) note(b []byte) {
 // before the next that can.
 func (a *appender) write(it item) error {
 	b := a.buffer[:0]
+	if it.sample != nil && !a.since.IsZero() {
+		a.gap = a.gap.join(pause(a.since, it.sample))
+		a.since = time.Time{}
+	}
 	a.gap = a.gap.join(it.gap)
 	if a.gap != nil {
 		a.last = nil
@@ -114,6 +145,9 @@ func (a *appender) write(it item) error {
 	}
 	if it.mark != nil {
 		b = appendJSON(b, a.packer, typeMark, it.mark)
+	}
+	for i := range it.marks {
+		b = appendJSON(b, a.packer, typeMark, &it.marks[i])
 	}
 	if it.sample != nil && err == nil {
 		b, err = a.frame(b, it.sample)
@@ -150,7 +184,7 @@ func (a *appender) failed(it item, err error) {
 
 // frame appends the records of a sample. The appender's prefix becomes the frame's.
 func (a *appender) frame(b []byte, s *probes.Sample) ([]byte, error) {
-	p := prefixOf(s, layoutID)
+	p := prefixOf(s, a.layoutID)
 	key := a.last == nil || a.prefix.k+1 >= groupSize || p.interval != a.prefix.interval
 	if p.group = a.prefix.group; key {
 		p.group++

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -12,18 +13,22 @@ import (
 
 // What a Reader keeps of what frames refer to.
 const (
-	keptPages = 64
-	keptBlobs = 4
+	keptPages     = 64
+	keptPageBytes = 4 << 20 // of their records, the newest apart
+	keptBlobs     = 4
+	keptBlobBytes = 4 << 20 // the newest apart
 )
 
 // catalog finds layouts, schemas and profiles. Layouts and schemas are in the file
 // more than once; any copy will do.
 type catalog struct {
-	reader  *Reader
-	listed  int                               // entries of the index that are in where
-	where   map[recordType]map[uint64][]int64 // offsets by id, oldest first
+	reader  *volume
+	listed  int        // entries of the index that are in where
+	schemas []idOffset // sorted; the copies of one oldest first
+	profile []idOffset // blobs, likewise
 	layouts map[int]*plan
 	pages   map[int]*openPage
+	paged   int // bytes of the pages' records
 	blobs   []openBlob
 }
 
@@ -37,20 +42,40 @@ type openBlob struct {
 	data []byte
 }
 
-// offsets are those of the records of a kind with an id.
-func (c *catalog) offsets(kind recordType, id uint64) []int64 {
-	if c.where == nil {
-		c.where = map[recordType]map[uint64][]int64{typeSchema: {}, typeBlob: {}}
-	}
+// idOffset is where a record with an id is.
+type idOffset struct {
+	id     uint64
+	offset int64
+}
+
+// list reads the ids of the schemas and blobs that the index has got since.
+func (c *catalog) list() {
 	others := c.reader.index.others
+	if c.listed == len(others) {
+		return
+	}
 	for ; c.listed < len(others); c.listed++ {
 		o := others[c.listed]
-		if ids := c.where[o.kind]; ids != nil {
-			id := c.idAt(o.offset)
-			ids[id] = append(ids[id], o.offset)
+		switch o.kind {
+		case typeSchema:
+			c.schemas = append(c.schemas, idOffset{c.idAt(o.offset), o.offset})
+		case typeBlob:
+			c.profile = append(c.profile, idOffset{c.idAt(o.offset), o.offset})
 		}
 	}
-	return c.where[kind][id]
+	byID := func(a, b idOffset) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset)) }
+	slices.SortFunc(c.schemas, byID)
+	slices.SortFunc(c.profile, byID)
+}
+
+// withID are the entries of an id.
+func withID(list []idOffset, id uint64) []idOffset {
+	i, _ := slices.BinarySearchFunc(list, id, func(o idOffset, id uint64) int { return cmp.Compare(o.id, id) })
+	j := i
+	for j < len(list) && list[j].id == id {
+		j++
+	}
+	return list[i:j]
 }
 
 // idAt reads the id that a payload begins with; the CRC is checked when the record is used.
@@ -79,8 +104,9 @@ func (c *catalog) schema(id int) (*probes.Schema, string, bool) {
 	if p := c.pages[id]; p != nil {
 		return p.schema, p.endpoint, true
 	}
-	for _, offset := range c.offsets(typeSchema, uint64(id)) {
-		b, err := c.payload(typeSchema, offset, uint64(id))
+	c.list()
+	for _, o := range withID(c.schemas, uint64(id)) {
+		b, err := c.payload(typeSchema, o.offset, uint64(id))
 		if err != nil {
 			continue
 		}
@@ -92,8 +118,8 @@ func (c *catalog) schema(id int) (*probes.Schema, string, bool) {
 		if p.Series != nil {
 			open.schema = &probes.Schema{Series: p.Series}
 		}
-		if c.pages == nil || len(c.pages) >= keptPages {
-			c.pages = map[int]*openPage{}
+		if c.paged += len(b); c.pages == nil || len(c.pages) >= keptPages || c.paged > keptPageBytes {
+			c.pages, c.paged = map[int]*openPage{}, len(b)
 		}
 		c.pages[id] = open
 		return open.schema, open.endpoint, true
@@ -107,16 +133,22 @@ func (c *catalog) blob(id uint64) ([]byte, bool) {
 			return b.data, true
 		}
 	}
-	for _, offset := range c.offsets(typeBlob, id) {
-		b, err := c.payload(typeBlob, offset, id)
+	c.list()
+	for _, o := range withID(c.profile, id) {
+		b, err := c.payload(typeBlob, o.offset, id)
 		if err != nil {
 			c.reader.damaged++
 			continue
 		}
-		if len(c.blobs) >= keptBlobs {
+		c.blobs = append(c.blobs, openBlob{id, append([]byte{}, b...)})
+		bytes := 0
+		for _, b := range c.blobs {
+			bytes += len(b.data)
+		}
+		for len(c.blobs) > keptBlobs || len(c.blobs) > 1 && bytes > keptBlobBytes {
+			bytes -= len(c.blobs[0].data)
 			c.blobs = append(c.blobs[:0], c.blobs[1:]...)
 		}
-		c.blobs = append(c.blobs, openBlob{id, append([]byte{}, b...)})
 		return c.blobs[len(c.blobs)-1].data, true
 	}
 	return nil, false
@@ -166,7 +198,7 @@ func (c *catalog) plan(o otherEntry, id int) (*plan, error) {
 }
 
 // json reads a record that is a JSON object.
-func (r *Reader) json(o otherEntry, into any) error {
+func (r *volume) json(o otherEntry, into any) error {
 	b, err := r.unpacked(o)
 	if err != nil {
 		return err
@@ -175,7 +207,7 @@ func (r *Reader) json(o otherEntry, into any) error {
 }
 
 // unpacked is the payload of a record.
-func (r *Reader) unpacked(o otherEntry) ([]byte, error) {
+func (r *volume) unpacked(o otherEntry) ([]byte, error) {
 	found, err := r.record(o.offset, r.end)
 	if err != nil {
 		return nil, err
@@ -188,15 +220,17 @@ func (r *Reader) unpacked(o otherEntry) ([]byte, error) {
 
 // endpoints are those of the pages in the file, in order.
 func (c *catalog) endpoints() []string {
-	c.offsets(typeSchema, 0)
-	var ids []uint64
-	for id := range c.where[typeSchema] {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	c.list()
 	var out []string
-	for _, id := range ids[:min(len(ids), keptPages)] {
-		if _, endpoint, ok := c.schema(int(id)); ok && !slices.Contains(out, endpoint) {
+	tried := 0
+	for i, o := range c.schemas {
+		if i > 0 && o.id == c.schemas[i-1].id {
+			continue
+		}
+		if tried++; tried > keptPages {
+			break
+		}
+		if _, endpoint, ok := c.schema(int(o.id)); ok && !slices.Contains(out, endpoint) {
 			out = append(out, endpoint)
 		}
 	}

@@ -26,45 +26,76 @@ type Entry struct {
 // safe to show. An error is the last thing it yields; a sample that is damaged is no error
 // but an entry (Lost).
 func (r *Reader) Entries(ctx context.Context, from, to int) iter.Seq2[Entry, error] {
-	from, to = max(from, 0), min(to, r.Len())
 	return func(yield func(Entry, error) bool) {
-		w := walk{reader: r, yield: yield}
-		if from > 0 && from < to {
-			w.skip(r.after(from-1), r.after(from))
-		}
-		lost := 0
-		for i := from; i < to && !w.ended; i++ {
-			s, err := r.At(i)
-			if errors.Is(err, ErrDamaged) && ctx.Err() == nil {
-				lost++
+		for _, p := range r.parts {
+			begin, end := max(from-p.first, 0), min(to-p.first, p.samples)
+			if begin >= end {
 				continue
 			}
-			if err == nil {
-				err = ctx.Err()
+			w := walk{first: p.first, yield: yield}
+			v, err := r.use(p)
+			switch {
+			case err == nil:
+				w.volume = v
+				w.samples(ctx, begin, end)
+			case errors.Is(err, ErrDamaged):
+				w.lost(begin, end-begin)
+			default:
+				w.fail(err)
 			}
-			if err != nil {
-				yield(Entry{}, err)
+			if w.ended {
 				return
 			}
-			after := r.after(i)
-			w.others(after)
-			w.lost(i-lost, lost)
-			lost = 0
-			w.give(Entry{Number: i, Sample: s, after: after})
 		}
-		if w.lost(to-lost, lost); from >= to {
-			return
-		}
-		if to < r.Len() {
-			w.others(r.after(to))
-			return
-		}
-		w.others(r.end)
 	}
 }
 
-// after is where the record of sample i ends; of a lost one, where its group does.
-func (r *Reader) after(i int) int64 {
+// walk is the pass of Entries over one file.
+type walk struct {
+	volume *volume
+	first  int // number of the file's first sample
+	yield  func(Entry, error) bool
+	next   int // of the index's others
+	ended  bool
+}
+
+// samples gives the file's samples from … to, and what lies among them.
+func (w *walk) samples(ctx context.Context, from, to int) {
+	v := w.volume
+	if from > 0 {
+		w.skip(v.afterSample(from-1), v.afterSample(from))
+	}
+	lost := 0
+	for i := from; i < to && !w.ended; i++ {
+		s, err := v.at(i)
+		if ctx.Err() != nil {
+			w.fail(ctx.Err())
+			return
+		}
+		if errors.Is(err, ErrDamaged) {
+			lost++
+			continue
+		}
+		if err != nil {
+			w.fail(err)
+			return
+		}
+		after := v.afterSample(i)
+		w.others(after)
+		w.lost(i-lost, lost)
+		lost = 0
+		w.give(Entry{Number: w.first + i, Sample: s, after: after})
+	}
+	w.lost(to-lost, lost)
+	if to < v.index.samples {
+		w.others(v.afterSample(to))
+		return
+	}
+	w.others(v.end)
+}
+
+// afterSample is where the record of sample i ends; of a lost one, where its group does.
+func (r *volume) afterSample(i int) int64 {
 	g, k := r.groupWith(i)
 	if k < len(g.after) {
 		return g.after[k]
@@ -72,12 +103,9 @@ func (r *Reader) after(i int) int64 {
 	return r.limit(g)
 }
 
-// walk is one pass of Entries.
-type walk struct {
-	reader *Reader
-	yield  func(Entry, error) bool
-	next   int // of the index's others
-	ended  bool
+func (w *walk) fail(err error) {
+	w.yield(Entry{}, err)
+	w.ended = true
 }
 
 func (w *walk) give(e Entry) {
@@ -86,14 +114,14 @@ func (w *walk) give(e Entry) {
 
 func (w *walk) lost(first, n int) {
 	if n > 0 {
-		w.give(Entry{Number: first, Lost: n})
+		w.give(Entry{Number: w.first + first, Lost: n})
 	}
 }
 
 // skip passes over what lies before the end of a sample's record, and over that sample's
 // findings, which lie before the end of the next.
 func (w *walk) skip(end, next int64) {
-	others := w.reader.index.others
+	others := w.volume.index.others
 	for ; w.next < len(others); w.next++ {
 		o := others[w.next]
 		if o.offset >= end && (o.kind != typeFinding || o.offset >= next) {
@@ -104,16 +132,16 @@ func (w *walk) skip(end, next int64) {
 
 // others gives what lies before offset and is no frame.
 func (w *walk) others(offset int64) {
-	all := w.reader.index.others
+	all := w.volume.index.others
 	for ; w.next < len(all) && all[w.next].offset < offset && !w.ended; w.next++ {
-		if e, ok := w.reader.entry(all[w.next]); ok {
+		if e, ok := w.volume.entry(all[w.next]); ok {
 			w.give(e)
 		}
 	}
 }
 
 // entry reads a finding, mark or gap; false when it is none of them or cannot be read.
-func (r *Reader) entry(o otherEntry) (e Entry, ok bool) {
+func (r *volume) entry(o otherEntry) (e Entry, ok bool) {
 	switch o.kind {
 	case typeFinding:
 		f := new(Finding)

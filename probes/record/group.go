@@ -11,7 +11,7 @@ import (
 const keptGroups = 3
 
 // keptMemory bounds what kept groups take, the newest apart.
-const keptMemory = 32 << 20
+const keptMemory = 16 << 20
 
 // openGroup is a group decoded as far as it was asked for.
 type openGroup struct {
@@ -27,7 +27,7 @@ type openGroup struct {
 
 // groupWith returns the group of sample i, decoded up to it unless it is damaged,
 // and i's place in it.
-func (r *Reader) groupWith(i int) (*openGroup, int) {
+func (r *volume) groupWith(i int) (*openGroup, int) {
 	number := r.index.groupOf(i)
 	g := r.keep(number)
 	k := i - r.index.groups[number].first
@@ -40,7 +40,7 @@ func (r *Reader) groupWith(i int) (*openGroup, int) {
 }
 
 // keep returns the open group of that number, opening it if need be.
-func (r *Reader) keep(number int) *openGroup {
+func (r *volume) keep(number int) *openGroup {
 	for i, g := range r.groups {
 		if g.number == number {
 			r.groups = append(append(r.groups[:i:i], r.groups[i+1:]...), g)
@@ -61,7 +61,7 @@ func (r *Reader) keep(number int) *openGroup {
 }
 
 // limit is where the group's records end.
-func (r *Reader) limit(g *openGroup) int64 {
+func (r *volume) limit(g *openGroup) int64 {
 	if g.number+1 < len(r.index.groups) {
 		return r.index.groups[g.number+1].offset
 	}
@@ -69,7 +69,7 @@ func (r *Reader) limit(g *openGroup) int64 {
 }
 
 // decodeNext decodes the next frame of g.
-func (r *Reader) decodeNext(g *openGroup) error {
+func (r *volume) decodeNext(g *openGroup) error {
 	found, err := r.find(g.offset, r.limit(g))
 	for err == nil && found.kind != typeFrame {
 		found, err = r.find(found.next(), r.limit(g))
@@ -98,7 +98,7 @@ func (r *Reader) decodeNext(g *openGroup) error {
 	return r.decodeFrame(g, p, body, found.next())
 }
 
-func (r *Reader) decodeFrame(g *openGroup, p prefix, body []byte, after int64) error {
+func (r *volume) decodeFrame(g *openGroup, p prefix, body []byte, after int64) error {
 	var ref *probes.Sample
 	before := r.lastBefore(p)
 	if p.k == 0 {
@@ -123,7 +123,7 @@ func (r *Reader) decodeFrame(g *openGroup, p prefix, body []byte, after int64) e
 
 // lastBefore is the sample whose frame was written just before the key frame of p,
 // when it is at hand.
-func (r *Reader) lastBefore(p prefix) *probes.Sample {
+func (r *volume) lastBefore(p prefix) *probes.Sample {
 	for _, g := range r.groups {
 		if p.k == 0 && p.before > 0 && g.prefix.group == p.group-1 && len(g.samples) == p.before {
 			return g.samples[p.before-1]

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/binary"
+	"fmt"
 	"sort"
 )
 
@@ -27,6 +28,15 @@ type otherEntry struct {
 	offset int64
 }
 
+// Bounds of an index, so that no file takes more than some 20 MB for it: of a file at
+// 1 Hz in groups of 16, 97 days.
+const (
+	maxGroups = 1 << 19
+	maxOthers = 1 << 18 // what comes after is not listed
+)
+
+var errLong = fmt.Errorf("too long for one file: more than %d groups of samples", maxGroups)
+
 // frame notes a frame that follows those before it.
 func (x *index) frame(p prefix, offset int64) {
 	if p.k == 0 {
@@ -39,6 +49,9 @@ func (x *index) frame(p prefix, offset int64) {
 
 // other notes a record that is not a frame; some need no index.
 func (x *index) other(kind recordType, offset int64) {
+	if len(x.others) >= maxOthers {
+		return
+	}
 	switch kind {
 	case typeManifest, typeLayout, typeSchema, typeBlob, typeFinding, typeMark, typeGap:
 		x.others = append(x.others, otherEntry{kind, offset})
@@ -100,7 +113,7 @@ func parseIndex(b []byte, size int64) (*index, error) {
 	c := cursor{b: b}
 	x := new(index)
 	var offset, at int64
-	for range c.count(len(b)) {
+	for range c.count(min(len(b), maxGroups)) {
 		g := groupEntry{first: x.samples}
 		offset += int64(c.count(int(size - offset)))
 		at += c.varint()

@@ -6,17 +6,17 @@ import "time"
 // a disk that takes seconds for it does not keep the next sample from being written.
 func (w *Writer) run(a *appender) {
 	defer close(w.done)
-	tick := w.options.syncTick
-	if tick == nil {
-		t := time.NewTicker(syncEvery)
-		defer t.Stop()
-		tick = t.C
-	}
-	syncs, synced := make(chan struct{}, 1), make(chan struct{})
-	go w.syncer(a.f, syncs, synced)
-	w.serve(a, tick, syncs)
+	tick, stop := ticks(w.options.syncTick, syncEvery)
+	defer stop()
+	spool, stop := ticks(w.options.spoolTick, spoolEvery)
+	defer stop()
+	synced := make(chan struct{})
+	go w.syncer(synced)
+	w.takeMarks(a)
+	w.serve(a, tick, spool)
+	w.takeMarks(a)
 	err := a.end()
-	close(syncs)
+	close(w.syncs)
 	<-synced
 	if err == nil {
 		err = a.f.Sync()
@@ -25,19 +25,33 @@ func (w *Writer) run(a *appender) {
 		err = e
 	}
 	w.finish(a, err)
+	if w.store != nil {
+		w.store.close()
+	}
+}
+
+// ticks are those given, or those of a clock.
+func ticks(given <-chan time.Time, every time.Duration) (c <-chan time.Time, stop func()) {
+	if given != nil {
+		return given, func() {}
+	}
+	t := time.NewTicker(every)
+	return t.C, t.Stop
 }
 
 // serve handles items until Close, and then those that are queued.
-func (w *Writer) serve(a *appender, tick <-chan time.Time, syncs chan<- struct{}) {
+func (w *Writer) serve(a *appender, tick, spool <-chan time.Time) {
 	for {
 		select {
 		case it := <-w.queue:
 			w.handle(a, it)
 			if it.mark != nil {
-				a.sync(syncs)
+				w.sync(a)
 			}
 		case <-tick:
-			a.sync(syncs)
+			w.sync(a)
+		case <-spool:
+			w.takeMarks(a)
 		case <-w.closing:
 			for {
 				select {
@@ -51,22 +65,62 @@ func (w *Writer) serve(a *appender, tick <-chan time.Time, syncs chan<- struct{}
 	}
 }
 
-// sync asks for a sync; one that is asked for already will do.
-func (a *appender) sync(syncs chan<- struct{}) {
-	if !a.dirty {
-		return
-	}
-	select {
-	case syncs <- struct{}{}:
-		a.dirty = false
-	default:
+// takeMarks takes in the marks that wait beside the recording. Those that cannot be
+// written go on waiting.
+func (w *Writer) takeMarks(a *appender) {
+	err := takeSpool(w.options.spool, func(marks []Mark) error {
+		marks = without(marks, a.known) // taken in by a writer that was killed before it removed them
+		if len(marks) == 0 {
+			return nil
+		}
+		err := w.handle(a, item{marks: marks})
+		w.sync(a)
+		return err
+	})
+	if err == nil {
+		a.known = nil
 	}
 }
 
-func (w *Writer) syncer(f file, syncs <-chan struct{}, synced chan<- struct{}) {
+// without returns the marks that are not among known.
+func without(marks, known []Mark) (left []Mark) {
+	have := make(map[Mark]bool, len(known))
+	for _, m := range known {
+		have[Mark{m.At.UTC(), m.Text}] = true
+	}
+	for _, m := range marks {
+		if !have[m] {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// request asks the syncer to sync a file, and to close it when it is done with.
+type request struct {
+	f     file
+	close bool
+}
+
+// sync asks for a sync; one that is asked for already will do.
+func (w *Writer) sync(a *appender) {
+	if !a.dirty || len(w.syncs) > 0 {
+		return
+	}
+	w.syncs <- request{f: a.f}
+	a.dirty = false
+}
+
+func (w *Writer) syncer(synced chan<- struct{}) {
 	defer close(synced)
-	for range syncs {
-		if err := f.Sync(); err != nil {
+	for r := range w.syncs {
+		err := r.f.Sync()
+		if r.close {
+			if e := r.f.Close(); err == nil {
+				err = e
+			}
+		}
+		if err != nil {
 			w.mu.Lock()
 			w.err = err
 			w.mu.Unlock()
@@ -75,23 +129,32 @@ func (w *Writer) syncer(f file, syncs <-chan struct{}, synced chan<- struct{}) {
 }
 
 // handle writes one item and takes note of how it went.
-func (w *Writer) handle(a *appender, it item) {
+func (w *Writer) handle(a *appender, it item) error {
 	if it.flushed != nil {
 		close(it.flushed)
-		return
+		return nil
+	}
+	var rotated error
+	if w.store != nil && it.sample != nil {
+		rotated = w.store.turn(w, a, it.sample)
 	}
 	err := a.write(it)
+	if w.store != nil {
+		w.store.trim(a.size, err)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.err, w.stats.Bytes = err, a.size
-	if it.sample == nil {
-		return
+	if w.err, w.stats.Bytes = err, a.size; err == nil {
+		w.err = rotated
 	}
-	if err != nil {
+	switch {
+	case it.sample == nil:
+	case err != nil:
 		w.stats.Dropped++
-	} else {
+	default:
 		w.stats.Samples++
 	}
+	return err
 }
 
 func (w *Writer) finish(a *appender, err error) {

@@ -86,10 +86,11 @@ func everything(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	v := r.last().volume
 	var b strings.Builder
 	previous := noFrame
-	for offset := int64(0); offset < r.end; {
-		found, err := r.find(offset, r.end)
+	for offset := int64(0); offset < v.end; {
+		found, err := v.find(offset, v.end)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"bytes"
+	"context"
 	"reflect"
 	"slices"
 	"time"
@@ -79,65 +80,37 @@ func (s stretch) each(before *probes.Sample, emit func(item) error) (*probes.Sam
 		return before, err
 	}
 	defer r.Close()
-	others := r.index.others
 	var known carriage
-	for i := range r.Len() {
-		sample, err := r.At(i)
+	var it item // a sample, and the findings that follow it
+	flush := func() (err error) {
+		if it.sample != nil {
+			err = emit(it)
+		}
+		it = item{}
+		return err
+	}
+	for e, err := range r.Entries(context.Background(), 0, r.Len()) {
+		if err == nil && e.Finding == nil {
+			err = flush()
+		}
+		switch {
+		case err != nil:
+		case e.Finding != nil:
+			it.findings = append(it.findings, e.Finding)
+		case e.Sample != nil:
+			if e.Number == 0 {
+				known = carriageOf(e.Sample, before, s.carried)
+			}
+			before = known.over(e.Sample)
+			it.sample = before
+		default:
+			err = emit(item{mark: e.Mark, gap: e.Gap})
+		}
 		if err != nil {
 			return before, err
 		}
-		if i == 0 {
-			known = carriageOf(sample, before, s.carried)
-		}
-		before = known.over(sample)
-		it := item{sample: before, findings: r.findings(i)}
-		g, k := r.groupWith(i)
-		if others, err = r.notes(others, g.after[k], emit); err != nil {
-			return before, err
-		}
-		if err := emit(it); err != nil {
-			return before, err
-		}
 	}
-	_, err = r.notes(others, r.end, emit)
-	return before, err
-}
-
-// findings are those of sample i; one that cannot be read is not there.
-func (r *Reader) findings(i int) (out []*Finding) {
-	all, _ := r.FindingsAt(i)
-	for j := range all {
-		out = append(out, &all[j])
-	}
-	return out
-}
-
-// notes emits the marks and gaps among others that stand before the offset, and
-// returns what is left of others.
-func (r *Reader) notes(others []otherEntry, before int64, emit func(item) error) ([]otherEntry, error) {
-	for len(others) > 0 && others[0].offset < before {
-		var it item
-		switch o := others[0]; o.kind {
-		case typeMark:
-			it.mark = new(Mark)
-			if r.json(o, it.mark) != nil {
-				it.mark = nil
-			}
-		case typeGap:
-			it.gap = new(Gap)
-			if r.json(o, it.gap) != nil {
-				it.gap = nil
-			}
-		}
-		others = others[1:]
-		if it.mark == nil && it.gap == nil {
-			continue
-		}
-		if err := emit(it); err != nil {
-			return others, err
-		}
-	}
-	return others, nil
+	return before, flush()
 }
 
 // carriedOver says for each section of s which section of before it is, -1 for a new

@@ -18,12 +18,12 @@ func ringWith(t testing.TB, span time.Duration, limit int64, samples []*probes.S
 	t.Helper()
 	r := NewRing(span, limit, Manifest{Version: "1", Interval: time.Second, Facts: map[string]string{"a": "1"}})
 	for _, s := range samples {
-		put(t, r, s)
+		putInto(t, r, s)
 	}
 	return r
 }
 
-func put(t testing.TB, r *Ring, s *probes.Sample) {
+func putInto(t testing.TB, r *Ring, s *probes.Sample) {
 	t.Helper()
 	var f *Finding
 	if s.Seq%2 == 1 {
@@ -49,13 +49,13 @@ func TestRingFileHoldsBeforeAndAfter(t *testing.T) {
 		t.Errorf("a second one: %v", err)
 	}
 	for _, s := range samples[100:150] {
-		put(t, ring, s)
+		putInto(t, ring, s)
 	}
 	ring.Facts(map[string]string{"a": "2", "b": "3"})
 	if err := d.Close(); err != nil {
 		t.Fatal(err)
 	}
-	put(t, ring, samples[150])
+	putInto(t, ring, samples[150])
 	r := open(t, path)
 	got := read(t, r)
 	first := int(got[0].Seq) - 1
@@ -122,7 +122,7 @@ func TestRingIsBounded(t *testing.T) {
 	const limit = 64 << 10
 	small := NewRing(time.Hour, limit, Manifest{})
 	for _, s := range samples {
-		put(t, small, s)
+		putInto(t, small, s)
 		if _, bytes := small.Held(); bytes > limit+limit/2 {
 			t.Fatalf("sample %d: %d bytes held, limit %d", s.Seq, bytes, limit)
 		}
@@ -158,7 +158,7 @@ func TestRingSurvivesAFullDisk(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	for _, s := range samples[40:] {
-		put(t, ring, s)
+		putInto(t, ring, s)
 	}
 	if d, err = ring.Dump(path, Mark{At: samples[49].At}, nil); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestRingWaitsForNoDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range samples[10:] {
-		put(t, ring, s)
+		putInto(t, ring, s)
 	}
 	d.patience = patience
 	patience <- time.Time{}
@@ -224,12 +224,12 @@ func TestRingFileBesideAnother(t *testing.T) {
 func TestRingUnderManyHands(t *testing.T) {
 	samples := newTiny().rich(400)
 	ring := NewRing(20*time.Second, 1<<20, Manifest{})
-	put(t, ring, samples[0])
+	putInto(t, ring, samples[0])
 	dir := t.TempDir()
 	var all sync.WaitGroup
 	all.Go(func() {
 		for _, s := range samples[1:] {
-			put(t, ring, s)
+			putInto(t, ring, s)
 		}
 	})
 	all.Go(func() {
@@ -294,7 +294,7 @@ func TestSegmentAfterASampleThatDoesNotFit(t *testing.T) {
 	if err := ring.Write(&big); err == nil {
 		t.Fatal("it fits")
 	}
-	put(t, ring, samples[3])
+	putInto(t, ring, samples[3])
 	path := filepath.Join(t.TempDir(), "a.llmrec")
 	if err := must(ring.Dump(path, Mark{At: big.At}, nil)).Close(); err != nil {
 		t.Fatal(err)

@@ -41,13 +41,18 @@ type Writer struct {
 	err     error
 	stats   Stats
 	options options
+
+	path   string
+	before int    // samples that were there already
+	store  *store // nil: one file
+	syncs  chan request
 }
 
 // Stats counts what a Writer did.
 type Stats struct {
 	Samples int   // written whole
 	Dropped int   // not written: the disk was slow, full or failing
-	Bytes   int64 // size of the file
+	Bytes   int64 // size of the file; of a store: of the newest
 }
 
 // item is one thing to write.
@@ -55,8 +60,9 @@ type item struct {
 	sample   *probes.Sample
 	findings []*Finding
 	mark     *Mark
-	gap      *Gap // precedes the sample
 	facts    map[string]string
+	marks    []Mark
+	gap      *Gap          // precedes the sample
 	flushed  chan struct{} // closed when everything before is written
 }
 
@@ -73,6 +79,9 @@ type options struct {
 	queue    int
 	syncTick <-chan time.Time // when to sync; nil: every syncEvery
 	patience <-chan time.Time // when Close gives up; nil: after closePatience
+
+	spool     string           // path at which marks wait; "": nowhere
+	spoolTick <-chan time.Time // when to look; nil: every spoolEvery
 }
 
 // Create makes a new recording at path, mode 0600, and locks it until Close. A
@@ -83,28 +92,50 @@ func Create(path string, m Manifest) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(f, m, options{queue: queueSize})
+	w, err := newWriter(f, m, options{queue: queueSize, spool: spoolOf(path, false)})
 	if err != nil {
 		f.Close()
+		os.Remove(path) // made here: without its head it is nothing yet
 		return nil, fmt.Errorf("creating recording %s: %w", path, err)
 	}
+	w.path = path
 	return w, nil
 }
 
 // newWriter writes the head of a recording to f and starts the goroutines that
 // write the rest.
 func newWriter(f file, m Manifest, o options) (*Writer, error) {
-	m.Format, m.PID = fmt.Sprintf("%d.%d", formatMajor, formatMinor), os.Getpid()
-	m.Command = CleanCommand(m.Command)
-	a, err := newAppender(f, m)
+	a, err := newAppender(f, stamped(m))
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{queue: make(chan item, o.queue), closing: make(chan struct{}), done: make(chan struct{}), options: o}
-	w.stats.Bytes = a.size
-	go w.run(a)
-	return w, nil
+	return startWriter(a, o), nil
 }
+
+// stamped is the manifest with what the writer itself knows.
+func stamped(m Manifest) Manifest {
+	m.Format, m.PID = fmt.Sprintf("%d.%d", formatMajor, formatMinor), os.Getpid()
+	m.Command = CleanCommand(m.Command)
+	return m
+}
+
+func startWriter(a *appender, o options) *Writer {
+	w := prepareWriter(a, o)
+	go w.run(a)
+	return w
+}
+
+func prepareWriter(a *appender, o options) *Writer {
+	w := &Writer{
+		queue: make(chan item, o.queue), closing: make(chan struct{}), done: make(chan struct{}),
+		syncs: make(chan request, 4), options: o,
+	}
+	w.stats.Bytes = a.size
+	return w
+}
+
+// Before is the number of samples that the file held already when it was gone on with.
+func (w *Writer) Before() int { return w.before }
 
 // Write queues a sample, which must not be changed afterwards, and what was found in
 // it. ErrDropped means that the queue is full: the recording will show the gap. An

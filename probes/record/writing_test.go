@@ -65,7 +65,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{empty: "the file is empty", dir: "not a regular file", dir + "/none": "no such file", os.DevNull: "not a regular file"} {
+	for path, want := range map[string]string{empty: "the file is empty", dir: "holds no recordings", dir + "/none": "no such file", os.DevNull: "not a regular file"} {
 		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
