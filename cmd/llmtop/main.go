@@ -44,7 +44,7 @@
 // Hold one stretch of time against another, of one recording or of two: where the added
 // latency went, and which signals moved by more than their noise:
 //
-//	$ llmtop compare incident.llmrec@0s..2s incident.llmrec@-2s..
+//	$ llmtop compare incident.llmrec@0s..3s incident.llmrec@-3s..
 //
 // A verdict for scripts. The exit status is 0 healthy, 1 degraded, 2 usage,
 // 3 nothing measurable, 4 degraded with unknown cause:
