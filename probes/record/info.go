@@ -88,7 +88,7 @@ func (r *Reader) FindingsAt(i int) ([]Finding, error) {
 	offset := g.after[k]
 	for len(out) < maxListed {
 		found, err := r.find(offset, r.end)
-		if err != nil || found.kind == typeFrame || found.skipped {
+		if err != nil || found.kind.isFrame() || found.skipped {
 			break
 		}
 		var f Finding
