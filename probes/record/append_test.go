@@ -291,7 +291,7 @@ func TestAnotherLayoutGetsAnotherID(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed, flags := a.packer.pack(b)
-	other := appendFileHeader(nil)
+	other := appendFileHeader(nil, formatMajor)
 	other = appendRecord(other, typeLayout, flags, packed)
 	if c, err = readContinued(memory(other)); err != nil || c.layout != 8 {
 		t.Fatalf("another layout: id %d, %v; want 8", c.layout, err)

@@ -19,6 +19,7 @@ type appender struct {
 	encoder  *encoder
 	registry *registry
 	index    index
+	group    int // frames a group
 	layout   repeated
 	manifest repeated
 	facts    Manifest // what the manifest says by now
@@ -47,7 +48,7 @@ func newAppender(f file, m Manifest) (*appender, error) {
 }
 
 func bareAppender(f file) (*appender, error) {
-	a := &appender{f: f, packer: newPacker(), layoutID: layoutID}
+	a := &appender{f: f, packer: newPacker(), group: groupSize, layoutID: layoutID}
 	a.registry = newRegistry(a.packer)
 	own, err := own()
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *appender) head(m Manifest, begins bool) error {
 	a.layout = a.repeated(typeLayout, layoutJSON(own, a.layoutID))
 	var b []byte
 	if begins {
-		b = appendFileHeader(nil)
+		b = appendFileHeader(nil, formatMajor)
 	}
 	b = a.manifest.appendTo(b, a.prefix.group)
 	b = a.layout.appendTo(b, a.prefix.group)
@@ -116,7 +117,7 @@ func (a *appender) note(b []byte) {
 		if err != nil {
 			return
 		}
-		if h.kind == typeFrame {
+		if h.kind.isFrame() {
 			a.index.frame(a.prefix, offset)
 		} else {
 			a.index.other(h.kind, offset)
@@ -185,7 +186,7 @@ func (a *appender) failed(it item, err error) {
 // frame appends the records of a sample. The appender's prefix becomes the frame's.
 func (a *appender) frame(b []byte, s *probes.Sample) ([]byte, error) {
 	p := prefixOf(s, a.layoutID)
-	key := a.last == nil || a.prefix.k+1 >= groupSize || p.interval != a.prefix.interval
+	key := a.last == nil || a.prefix.k+1 >= a.group || p.interval != a.prefix.interval
 	if p.group = a.prefix.group; key {
 		p.group++
 		if a.last != nil {
@@ -209,12 +210,11 @@ func (a *appender) frame(b []byte, s *probes.Sample) ([]byte, error) {
 		b = a.layout.appendTo(b, p.group)
 	}
 	b = append(b, a.registry.pending...)
-	packed, flags := a.packer.pack(a.body)
-	a.payload = append(p.append(a.payload[:0], previous), packed...)
+	a.payload = append(p.append(a.payload[:0], previous), a.body...)
 	if len(a.payload) > maxRecord || len(a.body) > maxRecord {
 		return b, fmt.Errorf("sample %d takes %d bytes: more than %d", s.Seq, len(a.body), maxRecord)
 	}
-	return appendRecord(b, typeFrame, flags, a.payload), nil
+	return appendRecord(b, typeFrame, 0, a.payload), nil
 }
 
 // appendJSON appends a record that is a JSON object. What cannot be written as

@@ -109,7 +109,7 @@ func (c *checker) search(ctx context.Context, src source, size int64) error {
 		if found.skipped {
 			c.spans = append(c.spans, span{offset, found.offset})
 		}
-		if found.kind == typeFrame && known(found.flags) {
+		if found.kind.isFrame() && known(found.flags) {
 			cur := cursor{b: found.payload}
 			if p, err := cur.prefix(previous); err == nil {
 				previous = p

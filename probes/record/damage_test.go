@@ -12,8 +12,9 @@ import (
 )
 
 func TestAnyPrefixIsARecording(t *testing.T) {
-	samples := newTiny().rich(groupSize + 3)
-	whole := recorded(t, samples)
+	const group = 16
+	samples := newTiny().rich(group + 3)
+	whole := recordedInGroups(t, samples, group)
 	all := recordsOf(t, whole)
 	for cut := 1; cut <= len(whole); cut++ {
 		want, ends := 0, 0 // frames before the cut, and where the last record before it ends
@@ -67,8 +68,9 @@ func assertAmong(t testing.TB, got, want []*probes.Sample, lost int) {
 }
 
 func TestAFlippedByteCostsAtMostAGroup(t *testing.T) {
-	samples := newTiny().rich(groupSize + 3)
-	whole := recorded(t, samples)
+	const group = 4
+	samples := newTiny().rich(2*group + 2)
+	whole := recordedInGroups(t, samples, group)
 	all := recordsOf(t, whole)
 	open := whole[:all[len(all)-2].offset] // without index: killed before Close
 	for name, file := range map[string][]byte{"closed": whole, "killed": open} {
@@ -84,7 +86,7 @@ func TestAFlippedByteCostsAtMostAGroup(t *testing.T) {
 					t.Fatalf("byte %d: %v", i, err)
 				}
 				got := read(t, r)
-				assertAmong(t, got, samples, groupSize)
+				assertAmong(t, got, samples, group)
 				if info := r.Info(); len(got) < len(samples) && info.Damaged == 0 && info.TailBytes == 0 {
 					t.Fatalf("byte %d: %d samples lost and nobody says so", i, len(samples)-len(got))
 				}
@@ -127,7 +129,7 @@ func TestVerifyFindsDamageThatTheIndexHides(t *testing.T) {
 
 func TestGarbageIsToldFromRecordings(t *testing.T) {
 	whole := recorded(t, newSmall().rich(20))
-	newer := appendRecord(nil, typeHeader, 0, []byte(fileMagic+"\x02\x00\x00\x00"))
+	newer := appendRecord(nil, typeHeader, 0, []byte(fileMagic+"\x03\x00\x00\x00"))
 	tests := map[string]struct {
 		data []byte
 		want string
@@ -276,7 +278,7 @@ type frameFile struct {
 	pages map[int]*probes.Scrape
 }
 
-func newFrameFile(t testing.TB) (*frameFile, *plan) {
+func newFrameFile(t failer) (*frameFile, *plan) {
 	root, err := bind(ownLayout())
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@
 //
 // A recording (*.llmrec) is one append-only file of CRC-framed records; nothing
 // written is ever overwritten, each frame is written at once, and a damaged
-// record costs at most the rest of its group of 16. FORMAT.md is the layout,
+// record costs at most the rest of its group of 64. FORMAT.md is the layout,
 // byte by byte. What samples mean is left to others: the scrapes' series are
 // kept raw. No prompt text, credentials or URL user info is ever stored.
 package record

@@ -1,30 +1,32 @@
 package record
 
 import (
-	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
-	"time"
+	"unsafe"
 
 	"llmtop/probes"
 )
 
 // encoder turns samples into frame bodies. What it remembers of a group, the
-// decoder rebuilds from the group's frames; modes chosen from earlier groups
-// are written into each group anew.
+// decoder rebuilds from the group's frames; how columns are written is chosen from
+// the group before and said in each group anew.
 type encoder struct {
-	root  *plan
-	ids   identities
-	modes map[any]*modeTable // by *plan, or by schema id
-
-	out    []byte
-	clock  int64 // the time written last, ns
-	texts  textTable
-	fresh  map[any]bool // mode tables written in this group
-	masks  []vectorMask // by position among the scrapes
+	ids    identities
+	root   *table
+	pages  map[int]*table // by schema id
 	failed error
+
+	bitWriter
+	key   bool
+	tick  int64 // the sample's time, ns
+	clock int64 // the time written last, ns
+	moved []int32
+	order []int32
+	elems [2][maxDepth + 1][]unsafe.Pointer
+	depth int
 }
 
 // identities gives schemas and blobs the ids under which they are in the file.
@@ -36,9 +38,7 @@ type identities interface {
 
 func newEncoder(root *plan, ids identities) *encoder {
 	return &encoder{
-		root: root, ids: ids,
-		modes: map[any]*modeTable{}, fresh: map[any]bool{},
-		texts: textTable{index: map[string]int{}},
+		ids: ids, root: newWritingTable(root), pages: map[int]*table{},
 	}
 }
 
@@ -46,126 +46,168 @@ func newEncoder(root *plan, ids identities) *encoder {
 // against prev, the frame before it in its group. before may be given with a key
 // frame too: sections that are the same pointer are marked as such.
 func (e *encoder) body(b []byte, s, before *probes.Sample, key bool) ([]byte, error) {
-	e.out, e.clock, e.failed = b, s.At.UnixNano(), nil
+	e.bitWriter = bitWriter{b: b}
+	e.tick, e.failed, e.key = s.At.UnixNano(), nil, key
+	e.clock = e.tick
 	ref := before
 	if key {
 		ref = new(probes.Sample)
-		e.texts.reset()
-		clear(e.fresh)
-		e.masks = e.masks[:0]
-		for table := range e.modes {
-			if id, ok := table.(int); ok && !e.ids.known(id) {
-				delete(e.modes, id)
-			}
-		}
+		e.restart()
 	}
 	if before == nil {
 		before = ref
 	}
-	e.object(e.root, reflect.ValueOf(s).Elem(), reflect.ValueOf(ref).Elem(), reflect.ValueOf(before).Elem(), key)
-	return e.out, e.failed
+	e.object(e.root, unsafe.Pointer(s), unsafe.Pointer(ref), unsafe.Pointer(before))
+	return e.end(), e.failed
 }
 
-// object writes a struct against ref: modes if new in the group, the mask of
-// scalars that differ, those scalars, then lists and sections.
-func (e *encoder) object(p *plan, v, ref, before reflect.Value, key bool) {
-	modes := e.objectModes(p, v)
-	maskAt := len(e.out)
-	for range (len(p.slots) + 7) / 8 {
-		e.out = append(e.out, 0)
-	}
-	for i := range p.slots {
-		s := &p.slots[i]
-		if e.scalar(s, s.in(v), s.in(ref), modes, i) {
-			e.out[maskAt+i/8] |= 1 << (i % 8)
+// restart begins a group.
+func (e *encoder) restart() {
+	e.root.restart()
+	for id, t := range e.pages {
+		if !e.ids.known(id) {
+			delete(e.pages, id)
 		}
-	}
-	for i := range p.nested {
-		s := &p.nested[i]
-		switch s.Kind {
-		case kindList:
-			e.list(s.sub, s.in(v), s.in(ref))
-		case kindSection:
-			e.section(s.sub, s.in(v), s.in(ref), s.in(before), key)
-		case kindSections:
-			e.sections(s.sub, s.in(v), s.in(ref), s.in(before), key)
-		case kindScrapes:
-			e.scrapes(s.sub, s.in(v), s.in(ref), s.in(before), key)
-		}
+		t.restart()
 	}
 }
 
-// objectModes returns the modes of p's columns, written first when the group does not have them.
-func (e *encoder) objectModes(p *plan, v reflect.Value) *modeTable {
-	t := e.modes[p]
-	if t == nil {
-		t = newModeTable(len(p.slots))
-		e.modes[p] = t
+// object writes a struct against ref: its table's specs if new in the group, its
+// scalars, then lists and sections.
+func (e *encoder) object(t *table, v, ref, before unsafe.Pointer) {
+	p := t.plan
+	e.begin(t, v)
+	t.tally.row(e.key)
+	e.moved = e.moved[:0]
+	if e.key {
 		for i := range p.slots {
-			if n := numberOf(&p.slots[i], p.slots[i].in(v)); p.floats[i] && n.absent == 0 {
-				t.note(i, math.Float64frombits(n.bits))
+			if p.slots[i].differs(v, ref) {
+				e.moved = append(e.moved, int32(i))
+			}
+		}
+	} else {
+		for at, i := range t.sparse {
+			if p.slots[i].differs(v, ref) {
+				e.moved = append(e.moved, int32(at))
 			}
 		}
 	}
-	if !e.fresh[p] {
-		e.fresh[p] = true
-		t.choose()
-		e.out = appendModes(e.out, t.modes)
+	e.listed(&t.moved, t.sparseCount(e.key), e.moved)
+	order := t.listed(&e.order, e.moved, e.key)
+	t.row++
+	for _, entry := range order {
+		i, dense := entry>>2, entry&3 == writtenDense
+		e.scalar(t, int(i), v, ref, dense)
 	}
+	for i := range p.nested {
+		s := &p.nested[i]
+		sub := t.sub(i, s.sub, newWritingTable)
+		switch s.class {
+		case classList:
+			e.list(s, sub, v, ref)
+		case classSection:
+			e.section(s, sub, v, ref, before)
+		default:
+			e.sections(s, sub, v, ref, before)
+		}
+	}
+}
+
+func newWritingTable(p *plan) *table {
+	t := newTable(p)
+	t.tally = newTally(len(t.columns))
 	return t
 }
 
-// scalar writes v if it differs from ref, and says whether it did.
-func (e *encoder) scalar(s *slot, v, ref reflect.Value, modes *modeTable, column int) bool {
-	switch s.Kind {
-	case kindFloat, kindOptFloat:
-		n, r := numberOf(s, v), numberOf(s, ref)
-		if n == r {
-			return false
-		}
-		if n.absent == 0 {
-			modes.note(column, math.Float64frombits(n.bits))
-		}
-		e.out = appendFloat(e.out, n, r, modes.modes[column])
-	case kindTime:
-		t := v.Interface().(time.Time)
-		if t.Equal(ref.Interface().(time.Time)) {
-			return false
-		}
-		e.time(t)
-	case kindText:
-		if v.String() == ref.String() {
-			return false
-		}
-		e.out = e.texts.append(e.out, clean(v.String()), clean(ref.String()))
-	case kindBlob:
-		if sameBytes(v.Bytes(), ref.Bytes()) {
-			return false
-		}
-		e.out = binary.AppendUvarint(e.out, e.ids.blob(v.Bytes()))
-	case kindJSON:
-		return e.json(v, ref)
-	default:
-		n, r := numberOf(s, v), numberOf(s, ref)
-		if n == r {
-			return false
-		}
-		e.out = appendInt(e.out, n, r)
+// begin writes the specs of a table at its first object in a group.
+func (e *encoder) begin(t *table, v unsafe.Pointer) {
+	if t.started {
+		return
 	}
-	return true
+	p := t.plan
+	if !t.tally.primed {
+		t.tally.primed = true
+		for i := range p.slots {
+			if n := p.slots[i].number; p.slots[i].class.isFloat() {
+				if n := n(v); n.absent == 0 {
+					t.tally.columns[i].look(n.bits, false)
+				}
+			}
+		}
+	}
+	gap := 1.5 + math.Log2(float64(len(p.slots)+1))/2
+	for i := range p.slots {
+		s := &p.slots[i]
+		t.choose(i, s.class, s.sum != nil, s.with >= 0, false, gap)
+	}
+	t.tally.begin()
+	t.split()
+	e.specs(t)
 }
 
-func (e *encoder) json(v, ref reflect.Value) bool {
-	if reflect.DeepEqual(v.Interface(), ref.Interface()) {
-		return false
+// choose sets a column's spec from the tally and begins a new one.
+func (t *table) choose(i int, k class, hasSum, hasWith, hasNeighbor bool, gap float64) {
+	c, seen := &t.columns[i], &t.tally.columns[i]
+	s, level := seen.choose(t.tally.chosen[i], k, hasSum, hasWith, hasNeighbor, t.tally.rows, gap)
+	if hasNeighbor && t.tally.rows == 0 {
+		s.by = byNeighbor
 	}
-	b, err := json.Marshal(v.Interface())
-	if err != nil && e.failed == nil {
-		e.failed = err
+	if k.isFloat() {
+		if mode, ok := seen.mode(); ok {
+			s.mode = mode
+		}
+	} else if k == classTime && seen.held[0] > 0 {
+		s.mode = timeUnits[3-bits.TrailingZeros8(seen.exp)]
 	}
-	b = cleanJSON(b)
-	e.out = append(binary.AppendUvarint(e.out, uint64(len(b))), b...)
-	return true
+	t.tally.chosen[i] = s
+	*c = column{spec: s, level: level}
+	c.level = levelOf(c.rice())
+	*seen = columnTally{}
+}
+
+// differs reports whether a scalar has to be written unless it is in each row.
+func (s *slot) differs(v, ref unsafe.Pointer) bool {
+	switch s.class {
+	case classTime:
+		return !s.time(v).Equal(*s.time(ref))
+	case classText:
+		return *s.text(v) != *s.text(ref)
+	case classBlob:
+		return !sameBytes(*s.blob(v), *s.blob(ref))
+	case classJSON:
+		return !reflect.DeepEqual(s.any(v).Elem().Interface(), s.any(ref).Elem().Interface())
+	}
+	return s.number(v) != s.number(ref)
+}
+
+// scalar writes a value.
+func (e *encoder) scalar(t *table, i int, v, ref unsafe.Pointer, dense bool) {
+	s, c, seen := &t.plan.slots[i], &t.columns[i], &t.tally.columns[i]
+	switch s.class {
+	case classTime:
+		e.time(t, s, c, seen, v, dense)
+	case classText:
+		text, old := *s.text(v), *s.text(ref)
+		if text != old {
+			text, old = clean(text), clean(old)
+			if t.tally.noting {
+				seen.note(textNew, 0)
+			}
+		}
+		e.column(t.textsOf(i), c, text, old, dense)
+	case classBlob:
+		e.put(c, e.ids.blob(*s.blob(v)), dense)
+	case classJSON:
+		b, err := json.Marshal(s.any(v).Interface())
+		if err != nil && e.failed == nil {
+			e.failed = err
+		}
+		b = cleanJSON(b)
+		e.put(c, uint64(len(b)), dense)
+		e.text(string(b))
+	default:
+		e.number(t, i, v, ref, dense)
+	}
 }
 
 // sameBytes reports whether two profiles are the same bytes; most often they are the same slice.
@@ -176,192 +218,87 @@ func sameBytes(a, b []byte) bool {
 	return len(a) == 0 || &a[0] == &b[0] || string(a) == string(b)
 }
 
-// Codes of an escaped time.
-const (
-	timeZero    = 0
-	timeSeconds = 1 // varint Unix seconds, uvarint ns: beyond what ns in 64 bits can hold
-)
-
-// time writes t as the distance from the time written last, plus 1; 0 escapes.
-func (e *encoder) time(t time.Time) {
-	switch {
-	case t.IsZero():
-		e.out = append(e.out, 0, timeZero)
-	case !fitsNano(t):
-		e.out = appendVarint(append(e.out, 0, timeSeconds), t.Unix())
-		e.out = binary.AppendUvarint(e.out, uint64(t.Nanosecond()))
-	default:
-		ns := t.UnixNano()
-		e.out = binary.AppendUvarint(e.out, zigzag(ns-e.clock)+1)
-		e.clock = ns
-	}
-}
-
-// fitsNano reports whether a distance between two such times fits 63 bits (1901 to 2200).
-func fitsNano(t time.Time) bool { return t.Unix() > -1<<31 && t.Unix() < 7258118400 }
-
-// list writes each element against the one of the reference with the same first
-// text (a request's id, a device's uuid), else against the element before it.
-func (e *encoder) list(p *plan, v, ref reflect.Value) {
-	elems, refs := elements(v), elements(ref)
-	e.out = binary.AppendUvarint(e.out, uint64(len(elems)))
-	byName := p.names(refs, len(elems))
-	for i, elem := range elems {
-		j, code := i, uint64(0)
-		if i >= len(refs) || p.nameOf(refs[i]) != p.nameOf(elem) {
-			var ok bool
-			if j, ok = byName[p.nameOf(elem)]; ok {
-				code = uint64(j) + 2
-			} else if i == 0 && len(refs) > 0 {
-				j = len(refs) - 1
-				code = uint64(j) + 2
-			} else {
-				code = 1
-			}
-		}
-		r := p.zero
-		if code != 1 {
-			r = refs[j]
-		} else if i > 0 {
-			r = elems[i-1]
-		}
-		e.out = binary.AppendUvarint(e.out, code)
-		e.object(p, elem, r, p.zero, false)
-	}
-}
-
-// elements are a slice's structs, without nil ones.
-func elements(v reflect.Value) []reflect.Value {
-	out := make([]reflect.Value, 0, v.Len())
-	for i := range v.Len() {
-		elem := v.Index(i)
-		if elem.Kind() == reflect.Pointer {
-			elem = elem.Elem()
-		}
-		if elem.IsValid() {
-			out = append(out, elem)
+// number writes a number in its column's mode, or escaped.
+func (e *encoder) number(t *table, i int, v, ref unsafe.Pointer, dense bool) {
+	s, c, seen := &t.plan.slots[i], &t.columns[i], &t.tally.columns[i]
+	n := s.number(v)
+	m, fits := int64(n.bits), n.absent == 0
+	if s.class.isFloat() && fits {
+		if m, fits = scaled(n.bits, c.mode); t.tally.noting || !fits {
+			seen.look(n.bits, fits)
 		}
 	}
-	return out
-}
-
-func (p *plan) nameOf(v reflect.Value) string {
-	for i := range p.slots {
-		if p.slots[i].Kind == kindText {
-			return p.slots[i].in(v).String()
+	if !fits {
+		if t.tally.noting {
+			seen.moved++
 		}
-	}
-	return ""
-}
-
-func (p *plan) names(refs []reflect.Value, wanted int) map[string]int {
-	if wanted == 0 {
-		return nil
-	}
-	m := make(map[string]int, len(refs))
-	for i, r := range refs {
-		m[p.nameOf(r)] = i
-	}
-	return m
-}
-
-// maxSections bounds the sections of one kind in a frame, engines for example.
-const maxSections = 4096
-
-// Codes of a section.
-const (
-	sectionNil    = 0
-	sectionNew    = 1
-	sectionShared = 2 // plus its position: not renewed since the frame before
-)
-
-func (e *encoder) section(p *plan, v, ref, before reflect.Value, key bool) {
-	if v.IsNil() {
-		e.out = append(e.out, sectionNil)
+		e.escape(dense)
+		e.special(n, s.class)
 		return
 	}
-	if v.Pointer() == before.Pointer() {
-		e.out = append(e.out, sectionShared)
-		if !key {
-			return
+	t.keep(i, m, s.class)
+	if t.tally.noting {
+		if r := s.number(ref); n != r {
+			seen.note(m, s.base(r, c.mode))
+			seen.noteOthers(t, s, v, m, c.mode)
 		}
+	}
+	base := int64(0)
+	if by := c.told(e.key, dense); by == byBefore {
+		base = s.base(s.number(ref), c.mode)
 	} else {
-		e.out = append(e.out, sectionNew)
+		base = t.base(s, v, by, c.mode)
 	}
-	r := p.zero
-	if !ref.IsNil() {
-		r = ref.Elem()
-	}
-	e.object(p, v.Elem(), r, p.zero, false)
+	e.distance(c, m, base, n, s.class, dense)
 }
 
-// sectionCount writes how many sections follow.
-func (e *encoder) sectionCount(n int) {
-	if n > maxSections && e.failed == nil {
-		e.failed = fmt.Errorf("a sample with %d sections of one kind", n)
+// distance writes m against base.
+func (e *encoder) distance(c *column, m, base int64, n number, k class, dense bool) {
+	u := zigzag(m - base)
+	if trend := c.trend; !e.key {
+		if u = c.distance(m, base); u > maxDistance {
+			c.trend = trend
+		}
 	}
-	e.out = binary.AppendUvarint(e.out, uint64(n))
+	if u > maxDistance {
+		e.escape(dense)
+		e.special(n, k)
+		return
+	}
+	e.put(c, u, dense)
 }
 
-// sectionCode writes the code of a list's element and says whether its content follows.
-func (e *encoder) sectionCode(v, before reflect.Value, key bool) bool {
-	if v.IsNil() {
-		e.out = append(e.out, sectionNil)
-		return false
+// noteOthers takes a number that may be told from others into account.
+func (c *columnTally) noteOthers(t *table, s *slot, v unsafe.Pointer, m int64, mode uint8) {
+	if s.sum != nil {
+		d := m - t.sumOf(s, v, mode)
+		c.add(bySum, zigzag(d-c.rest>>4))
+		c.rest = follow(c.rest, d)
 	}
-	for j := range before.Len() {
-		if before.Index(j).Pointer() == v.Pointer() {
-			e.out = binary.AppendUvarint(e.out, sectionShared+uint64(j))
-			return key
-		}
-	}
-	e.out = append(e.out, sectionNew)
-	return true
-}
-
-func (e *encoder) sections(p *plan, v, ref, before reflect.Value, key bool) {
-	e.sectionCount(v.Len())
-	for i := range v.Len() {
-		if !e.sectionCode(v.Index(i), before, key) {
-			continue
-		}
-		r := p.zero
-		if i < ref.Len() && !ref.Index(i).IsNil() {
-			r = ref.Index(i).Elem()
-		}
-		e.object(p, v.Index(i).Elem(), r, p.zero, false)
+	if s.with >= 0 {
+		x := t.with(s, v)
+		c.add(byShare, zigzag(m-x*c.other>>16))
+		c.other = followShare(c.other, m, x)
 	}
 }
 
-func (e *encoder) scrapes(p *plan, v, ref, before reflect.Value, key bool) {
-	e.sectionCount(v.Len())
-	for i := range v.Len() {
-		if !e.sectionCode(v.Index(i), before, key) {
-			continue
-		}
-		s := v.Index(i).Interface().(*probes.Scrape)
-		var r *probes.Scrape
-		if i < ref.Len() {
-			r = ref.Index(i).Interface().(*probes.Scrape)
-		}
-		e.scrape(p, s, r, i)
-	}
-}
+// Codes of an escaped number: a mode, in which m follows; modeBits, and 64 bits follow; or:
+const escapeAbsent = 128 // plus the Absence: an Opt without a value
 
-func (e *encoder) scrape(p *plan, s, ref *probes.Scrape, position int) {
-	id := e.ids.schema(s)
-	e.out = binary.AppendUvarint(e.out, uint64(id))
-	r, values := p.zero, []float64(nil)
-	if ref != nil {
-		r = reflect.ValueOf(ref).Elem()
-		if e.ids.schema(ref) == id {
-			if values = ref.Values; values == nil {
-				values = []float64{}
-			}
-		}
+// special writes an escaped number.
+func (e *encoder) special(n number, k class) {
+	if n.absent != 0 {
+		e.bits(escapeAbsent+uint64(n.absent-1), 8)
+		return
 	}
-	e.object(p, reflect.ValueOf(s).Elem(), r, p.zero, false)
-	if s.Schema != nil {
-		e.vector(s.Values, values, id, len(s.Schema.Series), position)
+	mode := uint8(modeBits)
+	if k.isFloat() {
+		mode = modeOf(n.bits)
 	}
+	e.bits(uint64(mode), 8)
+	if mode == modeBits {
+		e.word(n.bits)
+		return
+	}
+	e.wide(zigzag(toMode(n.bits, mode)) + 1)
 }

@@ -11,9 +11,9 @@ import (
 const (
 	maxRecord    = 64 << 20 // bytes of a record's payload, and of what it decompresses to
 	headerSize   = 12
-	formatMajor  = 1
+	formatMajor  = 2
 	formatMinor  = 0
-	groupSize    = 16  // frames a group, as written
+	groupSize    = 64  // frames a group, as written
 	maxGroupSize = 256 // frames a group, as read
 )
 
@@ -34,14 +34,18 @@ const (
 	typeManifest recordType = 2
 	typeLayout   recordType = 3 // fields of the sections, by name
 	typeSchema   recordType = 4 // series identities of a page
-	typeFrame    recordType = 5 // one sample
+	typeFrameV1  recordType = 5 // one sample, as version 1 wrote it
 	typeBlob     recordType = 6 // a profile, verbatim
 	typeFinding  recordType = 7
 	typeMark     recordType = 8
 	typeGap      recordType = 9
 	typeIndex    recordType = 10
 	typeEnd      recordType = 11 // last in a cleanly closed file: where the index is
+	typeFrame    recordType = 12 // one sample
 )
+
+// isFrame reports whether a record is a sample, of whichever version.
+func (k recordType) isFrame() bool { return k == typeFrame || k == typeFrameV1 }
 
 // flagZstd marks a payload compressed with zstd (of a frame: what follows its
 // prefix). Bits 4–7 change how a payload is read: a reader that does not know
@@ -97,8 +101,8 @@ func (h header) checks(head, payload []byte) bool {
 	return crc32.Update(crc32.Checksum(head[:8], castagnoli), castagnoli, payload) == h.crc
 }
 
-// appendFileHeader appends the record that begins a recording.
-func appendFileHeader(b []byte) []byte {
-	payload := append([]byte(fileMagic), formatMajor, formatMinor, 0, 0)
+// appendFileHeader appends the record that begins a recording of a version.
+func appendFileHeader(b []byte, major byte) []byte {
+	payload := append([]byte(fileMagic), major, formatMinor, 0, 0)
 	return appendRecord(b, typeHeader, 0, payload)
 }

@@ -13,14 +13,22 @@ const keptGroups = 3
 // keptMemory bounds what kept groups take, the newest apart.
 const keptMemory = 16 << 20
 
+// frameDecoder decodes the frames of a group, of one version of the format.
+type frameDecoder interface {
+	body(b []byte, s, ref, before *probes.Sample) error
+	spent() int // bytes the last sample took, about
+}
+
 // openGroup is a group decoded as far as it was asked for.
 type openGroup struct {
 	number  int
-	decoder *decoder
+	kind    recordType // of its frames
+	decoder frameDecoder
 	samples []*probes.Sample
 	after   []int64 // offset after each sample's frame
 	offset  int64   // where the next frame is looked for
 	prefix  prefix
+	body    []byte
 	memory  int   // bytes its samples take, about
 	lost    error // why the samples after these cannot be had
 }
@@ -71,7 +79,7 @@ func (r *volume) limit(g *openGroup) int64 {
 // decodeNext decodes the next frame of g.
 func (r *volume) decodeNext(g *openGroup) error {
 	found, err := r.find(g.offset, r.limit(g))
-	for err == nil && found.kind != typeFrame {
+	for err == nil && !found.kind.isFrame() {
 		found, err = r.find(found.next(), r.limit(g))
 	}
 	if err == io.EOF {
@@ -93,12 +101,13 @@ func (r *volume) decodeNext(g *openGroup) error {
 		return err
 	}
 	if found.flags&flagZstd == 0 {
-		body = append([]byte(nil), body...) // the window moves when the frame refers to other records
+		g.body = append(g.body[:0], body...) // the window moves when the frame refers to other records
+		body = g.body
 	}
-	return r.decodeFrame(g, p, body, found.next())
+	return r.decodeFrame(g, p, found.kind, body, found.next())
 }
 
-func (r *volume) decodeFrame(g *openGroup, p prefix, body []byte, after int64) error {
+func (r *volume) decodeFrame(g *openGroup, p prefix, kind recordType, body []byte, after int64) error {
 	var ref *probes.Sample
 	before := r.lastBefore(p)
 	if p.k == 0 {
@@ -106,8 +115,13 @@ func (r *volume) decodeFrame(g *openGroup, p prefix, body []byte, after int64) e
 		if err != nil {
 			return err
 		}
-		g.decoder = newDecoder(root, &r.catalog)
+		if g.kind, g.decoder = kind, frameDecoder(newDecoder(root, &r.catalog)); kind == typeFrameV1 {
+			g.decoder = newV1Decoder(root, &r.catalog)
+		}
 	} else {
+		if kind != g.kind {
+			return errMalformed
+		}
 		ref = g.samples[len(g.samples)-1]
 		before = ref
 	}
@@ -116,7 +130,7 @@ func (r *volume) decodeFrame(g *openGroup, p prefix, body []byte, after int64) e
 		return err
 	}
 	g.prefix, g.offset = p, after
-	g.memory += maxFrameMemory - g.decoder.budget
+	g.memory += g.decoder.spent()
 	g.samples, g.after = append(g.samples, s), append(g.after, after)
 	return nil
 }

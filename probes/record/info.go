@@ -163,7 +163,7 @@ func (r *volume) findingsAt(i int) []Finding {
 	offset := g.after[k]
 	for len(out) < maxListed {
 		found, err := r.find(offset, r.end)
-		if err != nil || found.kind == typeFrame || found.skipped {
+		if err != nil || found.kind.isFrame() || found.skipped {
 			break
 		}
 		var f Finding

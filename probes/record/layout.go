@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,9 +47,33 @@ type layoutType struct {
 // layoutField is a field. Fields of nested structs and of arrays are fields of
 // the type that holds them: "cpu_pressure.some_seconds_total", "stages.0".
 type layoutField struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"`
-	Type string `json:"type,omitempty"` // of a list or section
+	Name string   `json:"name"`
+	Kind string   `json:"kind"`
+	Type string   `json:"type,omitempty"` // of a list or section
+	Sum  []string `json:"sum,omitempty"`  // fields before it of which it is about the sum (a time: the sample's less that)
+	With string   `json:"with,omitempty"` // field before it to which it is about proportional
+}
+
+// withs are the fields that grow with another.
+var withs = map[string]map[string]string{"request": {
+	"prompt_bytes": "prompt_tokens", "stages.3": "prompt_tokens", "stages.7": "prompt_tokens",
+	"stages.8": "output_tokens", "detokenize_busy_seconds": "output_tokens", "send_busy_seconds": "output_tokens",
+}}
+
+// sums are the fields that others tell nearly or exactly.
+var sums = map[string]map[string][]string{"request": {
+	"e2e_seconds":  stages(probes.NumStages),
+	"ttft_seconds": stages(probes.StageDecode),
+	"arrived":      stages(probes.NumStages),
+}}
+
+// stages are the fields of a request's stages before end.
+func stages(end probes.Stage) []string {
+	out := make([]string, end)
+	for i := range out {
+		out[i] = fmt.Sprintf("stages.%d", i)
+	}
+	return out
 }
 
 // plan is a layoutType bound to the Go type that holds it here.
@@ -58,14 +83,20 @@ type plan struct {
 	zero   reflect.Value // the reference of a first element
 	slots  []slot        // scalars, one bit of the mask each
 	nested []slot        // lists and sections, written after the scalars
-	floats []bool        // slots that have a mode
+	told   bool          // a slot is told from others
+	name0  *slot         // the first text, which names an element; nil: none
 }
 
 // slot is a field of a plan. path leads to it through structs and arrays; nil: not known here.
 type slot struct {
 	layoutField
-	path []int
-	sub  *plan // of a list or section
+	path   []int
+	offset uintptr      // where it is in the plan's Go type
+	goType reflect.Type // nil: not known here
+	class  class
+	sum    []int // slots of which this one is the sum
+	with   int   // slot to which it is proportional, below 0 for none
+	sub    *plan // of a list or section
 }
 
 func (s *slot) in(v reflect.Value) reflect.Value {
@@ -262,89 +293,19 @@ func ownLayout() layout {
 	names, types := goTypes()
 	for _, name := range names {
 		t := layoutType{Name: name}
+		var ranks [3][]layoutField // a field comes after those from which it is told
 		for _, s := range goFields(types[name]) {
-			t.Fields = append(t.Fields, s.layoutField)
+			rank := 0
+			if s.With = withs[name][s.Name]; s.With != "" {
+				rank = 1
+			}
+			if s.Sum = sums[name][s.Name]; s.Sum != nil {
+				rank = 2
+			}
+			ranks[rank] = append(ranks[rank], s.layoutField)
 		}
+		t.Fields = slices.Concat(ranks[:]...)
 		l.Types = append(l.Types, t)
 	}
 	return l
-}
-
-// maxLayoutFields bounds the fields of all types of a layout.
-const maxLayoutFields = 10000
-
-// bind finds the Go fields of a layout and returns the plan of the sample.
-func bind(l layout) (*plan, error) {
-	_, types := goTypes()
-	plans := map[string]*plan{}
-	fields := 0
-	for _, t := range l.Types {
-		if fields += len(t.Fields); plans[t.Name] != nil || fields > maxLayoutFields {
-			return nil, fmt.Errorf("layout %d: %w", l.ID, errMalformed)
-		}
-		plans[t.Name] = &plan{name: t.Name, goType: types[t.Name]}
-	}
-	for _, t := range l.Types {
-		if err := plans[t.Name].bindFields(t.Fields, plans); err != nil {
-			return nil, fmt.Errorf("layout %d: type %q: %w", l.ID, printable(t.Name), err)
-		}
-	}
-	root := plans["sample"]
-	if root == nil {
-		return nil, fmt.Errorf("layout %d has no type \"sample\"", l.ID)
-	}
-	return root, root.acyclic(map[*plan]int{})
-}
-
-func (p *plan) bindFields(fields []layoutField, plans map[string]*plan) error {
-	known := map[layoutField][]int{}
-	if p.goType != nil {
-		p.zero = reflect.New(p.goType).Elem()
-		for _, s := range goFields(p.goType) {
-			known[s.layoutField] = s.path
-		}
-	}
-	for _, f := range fields {
-		s := slot{layoutField: f, path: known[f]}
-		switch f.Kind {
-		case kindBool, kindInt, kindUint, kindTime, kindText, kindBlob, kindJSON, kindOptUint:
-			p.slots, p.floats = append(p.slots, s), append(p.floats, false)
-		case kindFloat, kindOptFloat:
-			p.slots, p.floats = append(p.slots, s), append(p.floats, true)
-		case kindList, kindSection, kindSections, kindScrapes:
-			if s.sub = plans[f.Type]; s.sub == nil {
-				return fmt.Errorf("field %q is of unknown type %q", printable(f.Name), printable(f.Type))
-			}
-			p.nested = append(p.nested, s)
-		default:
-			return fmt.Errorf("field %q is of unknown kind %q", printable(f.Name), printable(f.Kind))
-		}
-	}
-	return nil
-}
-
-// maxDepth bounds how deep types nest; a type never holds itself.
-const maxDepth = 8
-
-// acyclic visits each plan once; a plan's mark is its depth, or visiting while under way.
-func (p *plan) acyclic(marks map[*plan]int) error {
-	const visiting = -1
-	depth := 1
-	marks[p] = visiting
-	for _, s := range p.nested {
-		if marks[s.sub] == 0 {
-			if err := s.sub.acyclic(marks); err != nil {
-				return err
-			}
-		}
-		if marks[s.sub] == visiting {
-			return fmt.Errorf("type %q holds itself: %w", printable(p.name), errMalformed)
-		}
-		depth = max(depth, marks[s.sub]+1)
-	}
-	if depth > maxDepth {
-		return fmt.Errorf("type %q nests too deep: %w", printable(p.name), errMalformed)
-	}
-	marks[p] = depth
-	return nil
 }

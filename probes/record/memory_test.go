@@ -35,6 +35,26 @@ func recorded(t testing.TB, samples []*probes.Sample) []byte {
 	return b
 }
 
+// recordedInGroups returns the bytes of a closed recording with short groups.
+func recordedInGroups(t testing.TB, samples []*probes.Sample, group int) []byte {
+	t.Helper()
+	d := newDisk()
+	a, err := newAppender(d, Manifest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.group = group
+	for _, s := range samples {
+		if err := a.write(item{sample: s}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.end(); err != nil {
+		t.Fatal(err)
+	}
+	return d.data
+}
+
 // recordsOf lists the whole records of a recording without damage.
 func recordsOf(t testing.TB, b []byte) []rec {
 	t.Helper()

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -78,7 +79,8 @@ func TestEveryTextIsClassified(t *testing.T) {
 	}
 }
 
-// everything is the text of all records of a recording, unpacked.
+// everything is the text of all records of a recording, unpacked. A frame's text begins at
+// any bit, so frames are there at each of the eight shifts.
 func everything(t *testing.T, path string) string {
 	t.Helper()
 	r, err := Open(path)
@@ -113,8 +115,23 @@ func everything(t *testing.T, path string) string {
 		}
 		b.Write(body)
 		b.WriteByte('\n')
+		for shift := 1; shift < 8 && found.kind == typeFrame; shift++ {
+			b.Write(shifted(body, shift))
+		}
 	}
 	return b.String()
+}
+
+// shifted is the bits of b from the given one on, low bits first.
+func shifted(b []byte, by int) []byte {
+	out := bytes.Clone(b)
+	for i := range out {
+		out[i] >>= by
+		if i+1 < len(b) {
+			out[i] |= b[i+1] << (8 - by)
+		}
+	}
+	return out
 }
 
 // plantedFile is a recording with every marker in it, and what stands in plausible places.

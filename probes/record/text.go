@@ -1,93 +1,120 @@
 package record
 
 import (
-	"encoding/binary"
 	"strings"
 	"unicode/utf8"
 )
 
-// Text is written once a group: a token n ≥ 1 is entry n−1 of the group's table,
-// token 0 brings new text. New text may begin with the first bytes of the
-// reference, and a tail of lower-case hex digits takes half a byte each.
+// How a text is written. New text is written once a group and then by its number in
+// its column's table; ids, which are hex digits and never come again, are not put there.
 const (
+	textSame    = 0 // as in the reference
+	textHex     = 1 // as many lower-case hex digits as the column's last such text
+	textHexLong = 2 // the same, with their number
+	textNew     = 3 // the first bytes of the reference's text, then others
+	textEntry   = 4 // plus its number in the table, the newest being 0
+
 	maxTableText    = 64   // longer text is not put in the table
 	maxTableEntries = 4096 // nor more texts than this
 	minHex          = 8    // digits from which packing pays
+	minPrefix       = 8    // shared bytes from which leaving them out pays: what shares any is not put in the table
 )
 
+// textTable is the texts of a column, oldest first.
 type textTable struct {
 	entries []string
-	index   map[string]int // writing only
+	index   map[string]int // places in entries; writing only
 }
 
-// reset leaves the empty text as the only entry.
-func (t *textTable) reset() {
-	t.entries = append(t.entries[:0], "")
-	if t.index != nil {
-		clear(t.index)
-		t.index[""] = 0
-	}
-}
-
-func (t *textTable) add(s string) {
+func (t *textTable) add(s string, writing bool) {
 	if len(s) > maxTableText || len(t.entries) >= maxTableEntries {
 		return
 	}
-	if t.index != nil {
+	if writing {
+		if t.index == nil {
+			t.index = map[string]int{}
+		}
 		t.index[s] = len(t.entries)
 	}
 	t.entries = append(t.entries, s)
 }
 
-// append appends the token of s; ref is the reference's text.
-func (t *textTable) append(b []byte, s, ref string) []byte {
-	if i, ok := t.index[s]; ok {
-		return binary.AppendUvarint(b, uint64(i)+1)
+// text writes s as a value of c, whose trend is the number of its last hex digits.
+func (w *bitWriter) column(t *textTable, c *column, s, ref string, dense bool) {
+	if i, ok := t.index[s]; ok && (s != ref || !dense) {
+		w.put(c, uint64(textEntry+len(t.entries)-1-i), dense)
+		return
 	}
-	prefix := commonPrefix(s, ref)
-	tail := s[prefix:]
-	hex := isHex(tail)
-	if !hex && prefix < minHex {
-		prefix, tail = 0, s
-		hex = isHex(tail)
+	switch prefix := commonPrefix(s, ref); {
+	case s == ref:
+		w.put(c, textSame, dense)
+	case isHex(s):
+		code := uint64(textHex)
+		if int64(len(s)) != c.trend {
+			code = textHexLong
+		}
+		if w.put(c, code, dense); code == textHexLong {
+			w.wide(uint64(len(s)) + 1)
+		}
+		c.trend = int64(len(s))
+		for i := range len(s) {
+			w.bits(uint64(strings.IndexByte(hexDigits, s[i])), 4)
+		}
+	default:
+		if prefix < minPrefix {
+			prefix = 0
+			t.add(s, true)
+		}
+		w.put(c, textNew, dense)
+		w.wide(uint64(prefix) + 1)
+		w.wide(uint64(len(s)-prefix) + 1)
+		w.text(s[prefix:])
 	}
-	b = binary.AppendUvarint(append(b, 0), uint64(prefix))
-	if hex {
-		b = binary.AppendUvarint(b, uint64(len(tail))<<1|1)
-		return appendHex(b, tail)
-	}
-	b = binary.AppendUvarint(b, uint64(len(tail))<<1)
-	if prefix == 0 {
-		t.add(s)
-	}
-	return append(b, tail...)
 }
 
-// text reads what append wrote. What it returns is safe to show.
-func (c *cursor) text(t *textTable, ref string) string {
-	if token := c.uvarint(); token > 0 {
-		if token > uint64(len(t.entries)) {
-			c.fail()
-			return ""
-		}
-		return t.entries[token-1]
-	}
-	prefix, n := c.uvarint(), c.uvarint()
-	head := ref[:min(prefix, uint64(len(ref)))]
-	if n>>1 > 2*uint64(len(c.b)) {
-		c.fail()
+// column reads a text. What it returns is safe to show.
+func (r *bitReader) column(t *textTable, c *column, ref string, dense bool) string {
+	u, ok := r.get(c, dense)
+	if !ok {
+		r.fail()
 		return ""
 	}
-	size := int(n >> 1)
-	if n&1 != 0 {
-		return printable(head + unpackHex(c.take((size+1)/2), size))
+	switch u {
+	case textSame:
+		return ref
+	case textHexLong:
+		c.trend = int64(r.count(r.left() / 4))
+		fallthrough
+	case textHex:
+		return r.hex(int(c.trend))
+	case textNew:
+		prefix := r.wide() - 1
+		s := printable(ref[:min(prefix, uint64(len(ref)))] + r.text(r.count(r.left()/8)))
+		if prefix == 0 && r.err == nil {
+			t.add(s, false)
+		}
+		return s
 	}
-	s := printable(head + string(c.take(size)))
-	if prefix == 0 && c.err == nil {
-		t.add(s)
+	if u-textEntry >= uint64(len(t.entries)) {
+		r.fail()
+		return ""
 	}
-	return s
+	return t.entries[uint64(len(t.entries))-1-(u-textEntry)]
 }
+
+func (r *bitReader) hex(n int) string {
+	if n > r.left()/4 {
+		r.fail()
+		return ""
+	}
+	out := make([]byte, n)
+	for i := range out {
+		out[i] = hexDigits[r.bits(4)]
+	}
+	return string(out)
+}
+
+const hexDigits = "0123456789abcdef"
 
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
@@ -109,27 +136,6 @@ func isHex(s string) bool {
 		}
 	}
 	return true
-}
-
-const hexDigits = "0123456789abcdef"
-
-func appendHex(b []byte, s string) []byte {
-	for i := 0; i < len(s); i += 2 {
-		v := strings.IndexByte(hexDigits, s[i]) << 4
-		if i+1 < len(s) {
-			v |= strings.IndexByte(hexDigits, s[i+1])
-		}
-		b = append(b, byte(v))
-	}
-	return b
-}
-
-func unpackHex(p []byte, digits int) string {
-	out := make([]byte, 0, digits+1)
-	for _, v := range p {
-		out = append(out, hexDigits[v>>4], hexDigits[v&15])
-	}
-	return string(out[:min(digits, len(out))])
 }
 
 // printable returns s with each control byte as a space and each byte that is

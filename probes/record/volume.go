@@ -111,9 +111,13 @@ func (r *volume) checkHeader(size int64) error {
 
 // beginsAlike reports whether all there is begins like a recording.
 func (r *volume) beginsAlike(size int64) bool {
-	want := appendFileHeader(nil)
 	got, err := r.view(0, int(size))
-	return err == nil && size <= int64(len(want)) && string(got) == string(want[:size])
+	for major := byte(1); major <= formatMajor && err == nil; major++ {
+		if want := appendFileHeader(nil, major); size <= int64(len(want)) && string(got) == string(want[:size]) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkVersion takes the major version of the format, which must be known.
@@ -185,9 +189,9 @@ func (r *volume) scan(size int64) error {
 // note adds a record to the index.
 func (r *volume) note(found rec) {
 	switch {
-	case !known(found.flags) || found.kind > typeEnd:
+	case !known(found.flags) || found.kind > typeFrame:
 		r.unknown++
-	case found.kind == typeFrame:
+	case found.kind.isFrame():
 		c := cursor{b: found.payload}
 		p, err := c.prefix(r.previous)
 		if err != nil {

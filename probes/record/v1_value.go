@@ -36,10 +36,6 @@ func numberOf(s *slot, v reflect.Value) number {
 	return number{}
 }
 
-func absent(why probes.Absence) number {
-	return number{absent: 1 + min(uint8(why), escapeLast-escapeAbsent)}
-}
-
 // setNumber is the reverse of numberOf. An integer too wide for its field here is cut.
 func setNumber(s *slot, v reflect.Value, n number) {
 	switch s.Kind {

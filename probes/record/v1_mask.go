@@ -5,26 +5,6 @@ package record
 // so they are written as a tree: a level's non-zero bytes, preceded by the mask
 // of which bytes those are, until a level fits in two bytes.
 
-// appendMaskTree appends m as a tree.
-func appendMaskTree(b, m []byte) []byte {
-	if len(m) <= 2 {
-		return append(b, m...)
-	}
-	up := make([]byte, (len(m)+7)/8)
-	for i, v := range m {
-		if v != 0 {
-			up[i/8] |= 1 << (i % 8)
-		}
-	}
-	b = appendMaskTree(b, up)
-	for _, v := range m {
-		if v != 0 {
-			b = append(b, v)
-		}
-	}
-	return b
-}
-
 // maskTree reads a tree of n bytes from c into m.
 func (c *cursor) maskTree(m []byte) {
 	if len(m) <= 2 {
