@@ -20,6 +20,7 @@ type appender struct {
 	registry *registry
 	index    index
 	group    int // frames a group
+	early    int // frames of this group while groups are short
 	layout   repeated
 	manifest repeated
 	facts    Manifest // what the manifest says by now
@@ -186,8 +187,9 @@ func (a *appender) failed(it item, err error) {
 // frame appends the records of a sample. The appender's prefix becomes the frame's.
 func (a *appender) frame(b []byte, s *probes.Sample) ([]byte, error) {
 	p := prefixOf(s, a.layoutID)
-	key := a.last == nil || a.prefix.k+1 >= a.group || p.interval != a.prefix.interval
+	key := a.last == nil || a.prefix.k+1 >= min(a.group, a.early) || p.interval != a.prefix.interval
 	if p.group = a.prefix.group; key {
+		a.early = max(2*min(a.early, a.group), firstGroup)
 		p.group++
 		if a.last != nil {
 			p.before = a.prefix.k + 1

@@ -116,8 +116,8 @@ func TestVerifyFindsDamageThatTheIndexHides(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i.Samples != groupSize || i.Damaged == 0 {
-		t.Errorf("verified: %d samples, %d damaged; want %d samples and damage", i.Samples, i.Damaged, groupSize)
+	if i.Samples != 2*groupSize-firstGroup || i.Damaged == 0 {
+		t.Errorf("verified: %d samples, %d damaged; want %d samples and damage", i.Samples, i.Damaged, 2*groupSize-firstGroup)
 	}
 	if _, err := r.At(0); !errors.Is(err, ErrDamaged) {
 		t.Errorf("At a damaged sample: %v", err)

@@ -27,7 +27,7 @@ import (
 //     memory in pages of 4096 bytes, load1 renewed every 5 s;
 //   - times are whole µs: reads end some 0.2–6 ms after the tick, with jitter; the
 //     sample's own time is in ns;
-//   - requests, when asked for: ids of 16 random hex digits, stage times in whole
+//   - requests, when asked for: ids of 12 random hex digits, as the engine gives them, stage times in whole
 //     µs from the same lognormal process, end to end their exact sum.
 type day struct {
 	rng      *rand.Rand
@@ -134,7 +134,7 @@ func (d *day) request(at time.Time) *probes.Request {
 	us := func(seconds float64) float64 { return math.Round(seconds*1e6) / 1e6 }
 	around := func(typical, sigma float64) float64 { return us(typical * math.Exp(sigma*rng.NormFloat64())) }
 	out := &probes.Request{
-		Seq: d.seq, ID: hex16(rng), Stream: rng.Intn(10) > 0, State: "finished", Finish: "stop",
+		Seq: d.seq, ID: hex16(rng)[:12], Stream: rng.Intn(10) > 0, State: "finished", Finish: "stop",
 		PromptBytes: int(q.prompt * (3.6 + 0.4*rng.NormFloat64())), PromptTokens: int(q.prompt),
 		CachedTokens: int(q.cached), OutputTokens: int(q.output),
 	}

@@ -14,6 +14,7 @@ const (
 	formatMajor  = 2
 	formatMinor  = 0
 	groupSize    = 64  // frames a group, as written
+	firstGroup   = 8   // frames of the first group; the next have twice as many each: what columns are like is known soon
 	maxGroupSize = 256 // frames a group, as read
 )
 
