@@ -63,6 +63,8 @@ func (o *recordOptions) check(cmd *cobra.Command) error {
 		return usage(errors.New("where to? give a file with -o, or a directory with --store"), "")
 	case o.output != "" && o.store.dir != "":
 		return usage(errors.New("-o and --store: one of them, not both"), "")
+	case o.output == "-":
+		return newRecordingPath(o.output)
 	}
 	if err := o.store.check(cmd); err != nil {
 		return err
@@ -87,16 +89,19 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 	if len(urls) == 0 {
 		urls = discover(ctx, time.Second)
 	}
+	out := newLines(cmd.ErrOrStderr())
+	defer out.close()
+	defer spareSIGPIPE()()
 	if o.ring.on() {
-		return recordRing(ctx, cmd, urls, o.ring, o.interval)
+		return recordRing(ctx, out, urls, o.ring, o.interval)
 	}
 	path := o.output
 	var recorder *record.Writer
 	if path != "" {
-		recorder, err = createRecording(cmd.ErrOrStderr(), path, o.interval)
+		recorder, err = createRecording(out, path, o.interval)
 	} else {
 		path = o.store.dir
-		recorder, err = o.store.open(cmd.ErrOrStderr(), o.interval)
+		recorder, err = o.store.open(out, o.interval)
 	}
 	if err != nil {
 		return err
@@ -109,15 +114,15 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 		return failed(err, "")
 	}
 	s.recorder = recorder
-	defer onSIGUSR1(func() { fmt.Fprintln(cmd.ErrOrStderr(), "SIGUSR1: "+startWithRing) })()
-	t := trouble{out: cmd.ErrOrStderr(), path: path}
+	defer onSIGUSR1(func() { out.printf("SIGUSR1: %s", startWithRing) })()
+	t := trouble{out: out, path: path}
 	for {
 		if _, err := s.next(ctx); err != nil {
 			break // the time is over, or it was interrupted
 		}
 		t.tell(recorder.Err())
 	}
-	return closeRecording(cmd.ErrOrStderr(), recorder, path)
+	return closeRecording(out, recorder, path)
 }
 
 // trouble says once that a recording does not grow, and once that it does again.
@@ -168,6 +173,9 @@ func closeRecording(out io.Writer, w *record.Writer, path string) error {
 	if info.Files != 1 {
 		files = fmt.Sprintf(" in %d files", info.Files)
 	}
-	fmt.Fprintf(out, "%s: %d samples, %s, %d bytes%s\n", path, info.Samples, info.End.Sub(info.Start).Round(time.Second), info.Bytes, files)
+	fmt.Fprintf(out, "%s: %d samples, %s, %d bytes%s\n", oneLine(path), info.Samples, info.End.Sub(info.Start).Round(time.Second), info.Bytes, files)
+	if n := w.Stats().Dropped; n > 0 {
+		fmt.Fprintf(out, "%s: %d samples could not be written\n", oneLine(path), n)
+	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"llmtop/probes/record"
 )
@@ -84,6 +85,9 @@ func checkFolder(dir string) error {
 	}
 	if err != nil {
 		return usage(fmt.Errorf("--ring-dir: %s", oneLine(err.Error())), "it must be there already")
+	}
+	if err := unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return usage(fmt.Errorf("--ring-dir: no file can be made in %s: %w", oneLine(dir), err), "name a folder that is yours")
 	}
 	return nil
 }

@@ -30,21 +30,32 @@ func incidentName(at time.Time, what string) string {
 
 // create makes an incident file if there is room for one. It may wait for the disk.
 func (o *ringOptions) create(path string, m record.Manifest) (*record.Writer, error) {
-	there, err := filepath.Glob(filepath.Join(escapeGlob(o.dir), incidentPattern))
-	if err != nil {
+	if err := o.room(); err != nil {
 		return nil, err
 	}
+	return record.Create(path, m)
+}
+
+// room is why no incident file can be begun now; nil when one can. It may wait for the disk.
+func (o *ringOptions) room() error {
+	if err := unix.Faccessat(unix.AT_FDCWD, o.dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS); err != nil {
+		return fmt.Errorf("no file can be made in %s: %w", o.dir, err)
+	}
+	there, err := filepath.Glob(filepath.Join(escapeGlob(o.dir), incidentPattern))
+	if err != nil {
+		return err
+	}
 	if len(there) >= o.files {
-		return nil, fmt.Errorf("%s holds %d incident files (--ring-files): remove some", o.dir, len(there))
+		return fmt.Errorf("%s holds %d incident files (--ring-files): remove some", o.dir, len(there))
 	}
 	var fs unix.Statfs_t
 	if err := unix.Statfs(o.dir, &fs); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.dir, err)
+		return fmt.Errorf("%s: %w", o.dir, err)
 	}
 	if free := int64(min(fs.Bavail, 1<<40)) * int64(fs.Bsize); free < leastFree {
-		return nil, fmt.Errorf("%s: %d MiB are free, %d are needed", o.dir, free>>20, leastFree>>20)
+		return fmt.Errorf("%s: %d MiB are free, %d are needed", o.dir, free>>20, leastFree>>20)
 	}
-	return record.Create(path, m)
+	return nil
 }
 
 // escapeGlob makes a folder's name stand for itself in a pattern.

@@ -32,20 +32,26 @@ type incidents struct {
 	now    time.Duration // the same since the collection began
 	cause  string        // named last; "" since the verdict is healthy
 	dump   *record.Dump  // the file being written; nil: none
+	why    trigger       // what it was begun for
+	marked trigger       // the last one that it goes on for
 	began  time.Duration // when it was
 	until  time.Duration // when it ends
 	quiet  time.Duration // no file for a rule before
-	waits  *trigger      // a rule that fired before then
-	ending []*record.Dump
+	waits  *trigger      // what fired before then, or could not be kept
+	ending []ended
 	kept   []string // a line about each file that is closed
-	failed error    // why the last file was not written whole
+	failed error    // why the last file was not written whole; nil once one is, or could be
+	said   string   // about failed
+	ahead  lookout
 }
 
 // trigger is why a file is written.
 type trigger struct {
-	at   time.Time
-	name string // in the file's name
-	why  string // the mark
+	at    time.Time
+	now   time.Duration // the same since the collection began
+	name  string        // in the file's name
+	why   string        // the mark
+	again bool          // it could not be kept before
 }
 
 func newIncidents(o ringOptions, interval time.Duration) *incidents {
@@ -59,13 +65,14 @@ func (i *incidents) observe(s *probes.Sample, d *rules.Diagnosis, findings []*re
 	i.ring.Write(s, findings...) // one that cannot be held is a gap in the file
 	i.at, i.now = s.At, s.Mono
 	if cause := i.fired(d); cause != "" {
-		i.rule(trigger{at: s.At, name: cause, why: "rule " + cause + " fired"})
+		i.rule(trigger{at: s.At, now: s.Mono, name: cause, why: "rule " + cause + " fired"})
 	}
 	i.end()
 	if i.waits != nil && i.dump == nil && i.now >= i.quiet {
 		t := *i.waits
 		i.begin(t)
 	}
+	i.lookAhead()
 }
 
 // fired is the cause that is new in a diagnosis, "" for none. A verdict that there is
@@ -104,7 +111,7 @@ func (i *incidents) rule(t trigger) {
 func (i *incidents) trigger(name, why string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	t := trigger{at: i.at, name: name, why: why}
+	t := trigger{at: i.at, now: i.now, name: name, why: why}
 	if i.at.IsZero() {
 		return "nothing to keep yet"
 	}
@@ -121,35 +128,63 @@ func (i *incidents) trigger(name, why string) string {
 func (i *incidents) begin(t trigger) *record.Dump {
 	i.waits = nil
 	d, err := i.ring.Dump(filepath.Join(i.o.dir, incidentName(t.at, t.name)), record.Mark{At: t.at, Text: t.why}, i.o.create)
-	if i.failed = err; err != nil {
+	if err != nil {
+		i.failed = err
 		i.say("not kept: %s", err)
 		return nil
 	}
 	i.dump, i.began, i.until = d, i.now, i.now+i.o.post
-	i.say("%s: keeping %s", t.why, d.Path())
+	i.why, i.marked = t, trigger{}
+	if !t.again {
+		i.say("%s: keeping %s", t.why, d.Path())
+	}
 	i.end()
 	return d
 }
 
-// extend lets the file go on for --post from now, within bounds.
+// extend lets the file go on for --post from now, within bounds; once a sample for a
+// signal that comes a thousand times.
 func (i *incidents) extend(t trigger) {
+	if t == i.marked {
+		return
+	}
+	i.marked = t
 	i.until = max(i.until, min(i.now+i.o.post, i.began+longest*i.o.post))
 	i.ring.Mark(t.at, t.why) // it goes to the file, too
 	i.say("%s: %s goes on", t.why, i.dump.Path())
 }
 
+// ended is a file to which nothing more is written.
+type ended struct {
+	*record.Dump
+	why   trigger
+	early bool // it could not be written to its end
+}
+
 // end ends the file when its time is over, and takes note of those that are closed.
 func (i *incidents) end() {
-	if i.dump != nil && (i.now >= i.until || hasEnded(i.dump)) {
+	switch {
+	case i.dump == nil:
+	case hasEnded(i.dump):
+		i.ending = append(i.ending, ended{i.dump, i.why, true})
+		i.dump = nil
+	case i.now >= i.until:
 		i.dump.Finish()
-		i.ending = append(i.ending, i.dump)
+		i.ending = append(i.ending, ended{i.dump, i.why, false})
 		i.dump, i.quiet = nil, i.now+i.o.span/2
+	case i.dump.Stats().Samples > 0:
+		i.well()
 	}
-	for len(i.ending) > 0 && hasEnded(i.ending[0]) {
-		if err := i.settle(i.ending[0]); err != nil {
-			i.failed = err
-		}
+	for len(i.ending) > 0 && hasEnded(i.ending[0].Dump) {
+		e := i.ending[0]
 		i.ending = i.ending[1:]
+		i.failed = i.settle(e.Dump)
+		switch {
+		case i.failed == nil:
+			i.well()
+		case e.early || e.Stats().Samples == 0:
+			i.retry(e.why)
+		}
 	}
 }
 
@@ -172,9 +207,18 @@ func (i *incidents) settle(d *record.Dump) error {
 		i.kept = append(i.kept, fmt.Sprintf("%s: %d samples, %d bytes", oneLine(d.Path()), st.Samples, st.Bytes))
 		i.say("%s", i.kept[len(i.kept)-1])
 	}
-	if err != nil {
-		i.say("not kept whole: %s", err)
+	text := ""
+	switch {
+	case err == nil:
+	case d.Stats().Samples == 0:
+		text = fmt.Sprintf("NOT KEPT: %s", err)
+	default:
+		text = fmt.Sprintf("%s is NOT WHOLE: %s", d.Path(), err)
 	}
+	if text != "" && text != i.said {
+		i.say("%s", text)
+	}
+	i.said = text
 	return err
 }
 
@@ -193,10 +237,10 @@ func (i *incidents) close() (files []string, err error) {
 		i.begin(*i.waits)
 	}
 	if i.dump != nil {
-		i.ending = append(i.ending, i.dump)
+		i.ending = append(i.ending, ended{Dump: i.dump})
 	}
 	for _, d := range i.ending {
-		if e := i.settle(d); e != nil {
+		if e := i.settle(d.Dump); e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", d.Path(), e))
 		}
 	}

@@ -2,23 +2,17 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"sync"
 	"time"
-
-	"github.com/spf13/cobra"
 )
 
 // recordRing runs a ring without a screen until ctx ends, saying what it does.
-func recordRing(ctx context.Context, cmd *cobra.Command, urls []string, o ringOptions, interval time.Duration) error {
+func recordRing(ctx context.Context, out *lines, urls []string, o ringOptions, interval time.Duration) error {
 	collector := attach(urls, interval)
 	defer collector.Close()
 	s, err := newSession(collector)
 	if err != nil {
 		return failed(err, "")
 	}
-	out := &lines{out: cmd.ErrOrStderr()}
 	s.ring = newIncidents(o, interval)
 	s.ring.log = out.printf
 	out.printf("the last %s are kept in memory; a cause that is named or SIGUSR1 writes them to %s", shortSpan(o.span), o.dir)
@@ -34,16 +28,4 @@ func recordRing(ctx context.Context, cmd *cobra.Command, urls []string, o ringOp
 	stop()
 	_, err = s.ring.close() // it has said which files there are
 	return failed(err, "what was written before is whole")
-}
-
-// lines writes whole lines from several goroutines.
-type lines struct {
-	mu  sync.Mutex
-	out io.Writer
-}
-
-func (l *lines) printf(format string, a ...any) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	fmt.Fprintln(l.out, oneLine(fmt.Sprintf(format, a...)))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -17,12 +18,12 @@ func (i *incidents) describe(f *panes.Frame) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	f.Ring = shortSpan(i.o.span)
-	f.Recording, f.RecordingLeft, f.Unrecorded = "", 0, whyNot(i.failed)
+	f.Recording, f.RecordingLeft, f.Unrecorded = "", 0, whyNot(cmp.Or(i.failed, i.ahead.err))
 	if i.dump == nil {
 		return
 	}
 	f.Recording, f.RecordingLeft = filepath.Base(i.dump.Path()), i.until-i.now
-	f.Unrecorded = whyNot(i.dump.Err())
+	f.Unrecorded = whyNot(cmp.Or(i.dump.Err(), i.failed))
 }
 
 // shortSpan is a duration without the parts that are zero: 15m, 1h30m.

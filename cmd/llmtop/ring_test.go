@@ -43,7 +43,7 @@ func (i *incident) pass(seconds int, cause string) {
 			d = &rules.Diagnosis{Time: at, State: rules.Unknown}
 		}
 		i.observe(s, d, nil)
-		for dump := i.dump; dump != nil && dump.Waiting() > 0; { // hours pass faster here than a disk writes
+		for dump := i.dump; dump != nil && dump.Waiting() > 0 && !hasEnded(dump); { // hours pass faster here than a disk writes
 			runtime.Gosched()
 		}
 	}

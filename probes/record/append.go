@@ -20,7 +20,7 @@ import (
 // written, naming the process. An empty file of this user is a recording that was
 // killed before its first byte.
 func Append(path string, m Manifest) (*Writer, error) {
-	return appendTo(path, m, options{queue: queueSize, spool: spoolOf(path, false)})
+	return appendTo(path, m, options{path: path, queue: queueSize, spool: spoolOf(path, false)})
 }
 
 func appendTo(path string, m Manifest, o options) (*Writer, error) {
@@ -33,8 +33,9 @@ func appendTo(path string, m Manifest, o options) (*Writer, error) {
 		f.Close()
 		return nil, fmt.Errorf("appending to recording %s: %w", path, err)
 	}
-	w := startWriter(a, o)
-	w.path, w.before = path, c.index.samples
+	w := prepareWriter(a, o)
+	w.before = c.index.samples
+	go w.run(a)
 	return w, nil
 }
 

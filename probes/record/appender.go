@@ -1,8 +1,10 @@
 package record
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"llmtop/probes"
@@ -180,8 +182,17 @@ func (a *appender) failed(it item, err error) {
 	a.registry.lost()
 	a.layout.copies, a.manifest.copies = min(a.layout.copies, 1), min(a.manifest.copies, 1)
 	if it.sample != nil {
-		a.gap = a.gap.plus(it.sample.At, err.Error())
+		a.gap = a.gap.plus(it.sample.At, reason(err))
 	}
+}
+
+// reason is an error without the path: where somebody records is nobody else's business.
+func reason(err error) string {
+	var in *fs.PathError
+	if errors.As(err, &in) {
+		err = in.Err
+	}
+	return err.Error()
 }
 
 // frame appends the records of a sample. The appender's prefix becomes the frame's.

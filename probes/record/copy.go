@@ -48,7 +48,7 @@ type Copy struct {
 
 // NewCopy makes a new recording, as Create does.
 func NewCopy(path string, m Manifest) (*Copy, error) {
-	w, err := Create(path, m)
+	w, err := create(path, m, options{queue: queueSize}) // it takes no marks in, and is not made twice
 	if err != nil {
 		return nil, err
 	}

@@ -27,12 +27,23 @@ func storeNames(dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && storeName.MatchString(e.Name()) {
+		if e.Type().IsRegular() && isStoreName(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	slices.SortFunc(names, compareNames)
 	return names, nil
+}
+
+// isStoreName reports whether a store may have made a file of this name: one that has a
+// time, to which a second can be added.
+func isStoreName(name string) bool {
+	m := storeName.FindStringSubmatch(name)
+	if m == nil {
+		return false
+	}
+	at, err := time.Parse(storeTime, m[1])
+	return err == nil && at.Year() < 9999
 }
 
 // compareNames puts a name without a number before those with one.
@@ -44,14 +55,12 @@ func compareNames(a, b string) int {
 func nextName(at time.Time, newest string) string {
 	stamp := at.UTC().Format(storeTime)
 	m := storeName.FindStringSubmatch(newest)
-	if m == nil || stamp > m[1] {
+	if !isStoreName(newest) || stamp > m[1] {
 		return stamp + ".llmrec"
 	}
 	n, _ := strconv.Atoi(m[2])
-	if n == 9999 { // a clock that stands: the next second is as good
-		if t, err := time.Parse(storeTime, m[1]); err == nil {
-			return nextName(t.Add(time.Second), newest)
-		}
+	if t, err := time.Parse(storeTime, m[1]); err == nil && n == 9999 {
+		return nextName(t.Add(time.Second), newest) // a clock that stands: the next second is as good
 	}
 	return fmt.Sprintf("%s-%04d.llmrec", m[1], n+1)
 }

@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // run writes items until Close. Syncing has a goroutine of its own:
 // a disk that takes seconds for it does not keep the next sample from being written.
@@ -120,11 +123,9 @@ func (w *Writer) syncer(synced chan<- struct{}) {
 				err = e
 			}
 		}
-		if err != nil {
-			w.mu.Lock()
-			w.err = err
-			w.mu.Unlock()
-		}
+		w.mu.Lock()
+		w.syncErr = err
+		w.mu.Unlock()
 	}
 }
 
@@ -134,9 +135,12 @@ func (w *Writer) handle(a *appender, it item) error {
 		close(it.flushed)
 		return nil
 	}
-	var rotated error
-	if w.store != nil && it.sample != nil {
-		rotated = w.store.turn(w, a, it.sample)
+	var moved error
+	if it.sample != nil && len(w.syncs) < cap(w.syncs) {
+		moved = w.replace(a)
+		if moved == nil && w.store != nil {
+			moved = w.store.turn(w, a, it.sample)
+		}
 	}
 	err := a.write(it)
 	if w.store != nil {
@@ -144,14 +148,19 @@ func (w *Writer) handle(a *appender, it item) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err, w.stats.Bytes = err, a.size; err == nil {
-		w.err = rotated
+	w.stats.Bytes = a.size
+	if it.sample == nil {
+		w.err = cmp.Or(w.err, err) // a note that fits says nothing of the next sample
+		return err
 	}
-	switch {
-	case it.sample == nil:
-	case err != nil:
+	w.err = cmp.Or(err, moved)
+	if moved == errRemoved {
+		w.err, w.over = err, errRemoved // it goes on with this sample
+	}
+	w.lag.finish(it.sample)
+	if err != nil {
 		w.stats.Dropped++
-	default:
+	} else {
 		w.stats.Samples++
 	}
 	return err

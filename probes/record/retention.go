@@ -3,6 +3,7 @@ package record
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,24 +44,28 @@ func (s *store) trim(size int64, failed error) {
 	}
 	size = (size + diskBlock - 1) / diskBlock * diskBlock
 	now := s.now()
+	denied := false
 	s.kept = slices.DeleteFunc(s.kept, func(k keptFile) bool {
-		old := s.options.Retain > 0 && now.Sub(k.written) > s.options.Retain
-		if old {
-			s.drop(k)
+		if denied {
+			return false // so are all others
 		}
-		return old
+		old := s.options.Retain > 0 && now.Sub(k.written) > s.options.Retain
+		over := s.options.MaxBytes > 0 && s.usage+size > s.options.MaxBytes
+		if !old && !over {
+			return false
+		}
+		err := dropFile(filepath.Join(s.dir, k.name))
+		denied = errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS)
+		if denied || errors.Is(err, errBeingWritten) {
+			return false // it is tried again
+		}
+		s.usage -= k.bytes // it is gone; or it is not ours, stays and counts no more
+		return true
 	})
-	for len(s.kept) > 0 && s.options.MaxBytes > 0 && s.usage+size > s.options.MaxBytes {
-		s.drop(s.kept[0])
-		s.kept = slices.Delete(s.kept, 0, 1)
-	}
 }
 
-// drop removes a file; what is not ours stays, and is not counted any more.
-func (s *store) drop(k keptFile) {
-	_ = dropFile(filepath.Join(s.dir, k.name))
-	s.usage -= k.bytes
-}
+// errBeingWritten is why dropFile leaves a file: for a moment, when a mark is set in it.
+var errBeingWritten = errors.New("it is being written")
 
 func (s *store) measure() {
 	names := s.kept
@@ -79,7 +84,7 @@ func dropFile(path string) error {
 	}
 	defer f.Close()
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("%s is being written", path)
+		return fmt.Errorf("%s: %w", path, errBeingWritten)
 	}
 	if err := checkRecording(f); err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,7 @@ type Dump struct {
 	path   string
 	writer *Writer // nil until the file is there
 	err    error   // why it ended early
+	lag    lag
 
 	patience <-chan time.Time // when Close gives up; nil: after closePatience
 }
@@ -69,6 +71,9 @@ func (d *Dump) offer(it item) {
 	select {
 	case d.items <- it:
 		d.gap = nil
+		if it.sample != nil {
+			d.note(it.sample, (*lag).hand)
+		}
 	default:
 		if it.sample != nil {
 			d.gap = d.gap.plus(it.sample.At, "the disk does not keep up")
@@ -98,14 +103,23 @@ func (d *Dump) run(held []stretch, last *probes.Sample, m Manifest, why Mark, cr
 	}
 	known := carriageOf(last, written, carriedOver(last, last))
 	for it := range d.items {
-		if it.sample != nil {
-			it.sample = known.over(it.sample)
+		if s := it.sample; s != nil {
+			it.sample = known.over(s)
+			d.note(s, (*lag).finish)
+			w.expect(s)
 		}
 		w.push(it)
 	}
 	if err := w.Close(); err != nil {
 		d.fail(err)
 	}
+}
+
+// note tells how far the disk is.
+func (d *Dump) note(s *probes.Sample, how func(*lag, *probes.Sample)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	how(&d.lag, s)
 }
 
 // past writes what the ring held, and the mark after it, and returns the last sample as
@@ -124,6 +138,13 @@ func past(w *Writer, held []stretch, why Mark) (last *probes.Sample, err error) 
 		return nil, err
 	}
 	return last, w.Flush()
+}
+
+// expect notes that a sample is about to be pushed.
+func (w *Writer) expect(s *probes.Sample) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lag.hand(s)
 }
 
 // push queues an item, waiting until there is room. It is for the Writer's only
@@ -171,9 +192,9 @@ func (d *Dump) Err() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil || d.writer == nil {
-		return d.err
+		return cmp.Or(d.err, d.lag.err())
 	}
-	return d.writer.Err()
+	return cmp.Or(d.writer.Err(), d.lag.err())
 }
 
 // Ended is closed when nothing more is written: after Close, or early with Err.

@@ -64,6 +64,9 @@ func putMark(f *os.File, path string, m Mark) (done bool, err error) {
 	if now, err := os.Lstat(path); err != nil || !os.SameFile(info, now) {
 		return false, nil
 	}
+	if err := checkSpool(f, info.Size()); err != nil {
+		return false, fmt.Errorf("%s %w", path, err)
+	}
 	line, err := marshal(m)
 	if err != nil {
 		return false, err
@@ -71,11 +74,34 @@ func putMark(f *os.File, path string, m Mark) (done bool, err error) {
 	if info.Size()+int64(len(line)) >= maxSpool {
 		return false, fmt.Errorf("%s is full: nobody takes the marks in", path)
 	}
+	if !endsLine(f, info.Size()) { // who wrote it was killed
+		line = append([]byte{'\n'}, line...)
+	}
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		f.Truncate(info.Size()) // half a line would spoil the next one
 		return false, err
 	}
 	return true, f.Sync()
+}
+
+// checkSpool refuses a file that somebody keeps for something else: with text, but without
+// a mark. The beginning of one is that of a mark whose writer was killed.
+func checkSpool(f *os.File, size int64) error {
+	if size == 0 || len(readSpool(f)) > 0 {
+		return nil
+	}
+	begun := []byte(`{"`)
+	b := make([]byte, len(begun))
+	if n, _ := f.ReadAt(b, 0); bytes.HasPrefix(begun, b[:n]) {
+		return nil
+	}
+	return errors.New("is there already and holds no marks: move it away first")
+}
+
+func endsLine(f *os.File, size int64) bool {
+	var b [1]byte
+	n, _ := f.ReadAt(b[:], size-1)
+	return size == 0 || n == 1 && b[0] == '\n'
 }
 
 // openSpool opens a spool: a regular file, to change it one of this user, never
@@ -131,7 +157,7 @@ func spooled(path string) []Mark {
 
 // readSpool reads as many marks as a spool may hold. A line that is none is passed over.
 func readSpool(f *os.File) []Mark {
-	b, _ := io.ReadAll(io.LimitReader(f, maxSpool))
+	b, _ := io.ReadAll(io.NewSectionReader(f, 0, maxSpool))
 	var marks []Mark
 	for line := range bytes.Lines(b) {
 		var m Mark
@@ -147,7 +173,8 @@ func readSpool(f *os.File) []Mark {
 func shorten(s string) string { return s[:min(len(s), MaxMarkText)] }
 
 // takeSpool hands the marks that wait at path to write, and removes them once it kept
-// them. What is no spool of ours is left alone.
+// them: emptied first, so that where a name cannot be removed no mark is taken in twice.
+// What is no spool of ours, or holds no mark, is left alone.
 func takeSpool(path string, write func([]Mark) error) error {
 	if path == "" {
 		return nil
@@ -163,10 +190,18 @@ func takeSpool(path string, write func([]Mark) error) error {
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil // one is just being added: at the next look
 	}
-	if marks := readSpool(f); len(marks) > 0 {
-		if err := write(marks); err != nil {
+	marks := readSpool(f)
+	if len(marks) == 0 {
+		if info, err := f.Stat(); err != nil || info.Size() > 0 {
 			return err
 		}
+		return os.Remove(path)
+	}
+	if err := write(marks); err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
 	}
 	return os.Remove(path)
 }

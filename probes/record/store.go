@@ -41,7 +41,7 @@ type store struct {
 // small enough. A second writer is refused, naming the first. Only recordings that are
 // named like a store's files are ever removed.
 func OpenStore(dir string, m Manifest, o StoreOptions) (*Writer, error) {
-	return openStoreWriter(dir, m, o, time.Now, options{queue: queueSize, spool: spoolOf(dir, true)})
+	return openStoreWriter(dir, m, o, time.Now, options{path: dir, queue: queueSize, spool: spoolOf(dir, true)})
 }
 
 func openStoreWriter(dir string, m Manifest, o StoreOptions, now func() time.Time, wo options) (*Writer, error) {
@@ -52,7 +52,7 @@ func openStoreWriter(dir string, m Manifest, o StoreOptions, now func() time.Tim
 		return nil, fmt.Errorf("recording in store %s: %w", dir, err)
 	}
 	w := prepareWriter(a, wo)
-	w.path, w.before, w.store = dir, a.index.samples, s
+	w.before, w.store = a.index.samples, s
 	go w.run(a)
 	return w, nil
 }
@@ -78,21 +78,25 @@ func (s *store) begin() (*appender, error) {
 		return s.fresh(s.now(), "", time.Time{})
 	}
 	newest := names[len(names)-1]
-	if a := s.goOn(newest); a != nil {
-		return a, nil
+	if a, err := s.goOn(newest); a != nil || err != nil {
+		return a, err
 	}
 	return s.fresh(s.now(), newest, endOf(filepath.Join(s.dir, newest)))
 }
 
 // goOn opens the newest file to append to it; nil when it is too old or too large, or
-// cannot be gone on with.
-func (s *store) goOn(name string) *appender {
+// cannot be gone on with. When somebody writes it that is an error: a store whose lock was
+// removed still has its writer.
+func (s *store) goOn(name string) (*appender, error) {
 	if len(s.kept) == 0 || s.kept[len(s.kept)-1].name != name {
-		return nil // dropped by now
+		return nil, nil // dropped by now
 	}
 	f, c, err := openAppend(filepath.Join(s.dir, name))
+	if errors.Is(err, ErrBusy) {
+		return nil, err
+	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	began := time.Time{}
 	if len(c.index.groups) > 0 {
@@ -100,12 +104,12 @@ func (s *store) goOn(name string) *appender {
 	}
 	if s.full(c.size, began, s.now()) {
 		f.Close()
-		return nil
+		return nil, nil
 	}
 	a, err := c.appender(f, stamped(s.manifest))
 	if err != nil {
 		f.Close()
-		return nil
+		return nil, nil
 	}
 	s.current, s.began = name, began
 	last := len(s.kept) - 1
@@ -114,7 +118,7 @@ func (s *store) goOn(name string) *appender {
 	if a.since.IsZero() && last > 0 { // its writer was killed before its first sample
 		a.since = endOf(filepath.Join(s.dir, s.kept[last-1].name))
 	}
-	return a
+	return a, nil
 }
 
 // full reports whether a file that began then and has this size should be the last one.
@@ -163,7 +167,7 @@ func (s *store) turn(w *Writer, a *appender, sample *probes.Sample) error {
 	if s.began.IsZero() {
 		s.began = sample.At
 	}
-	if !s.full(a.size, s.began, sample.At) || a.index.samples == 0 || len(w.syncs) == cap(w.syncs) {
+	if !s.full(a.size, s.began, sample.At) || a.index.samples == 0 {
 		return nil
 	}
 	s.manifest.Facts = a.facts.Facts // what was learned since
@@ -173,10 +177,8 @@ func (s *store) turn(w *Writer, a *appender, sample *probes.Sample) error {
 		return fmt.Errorf("the next file of the store: %w", err)
 	}
 	s.began = sample.At
-	next.gap, next.since = a.gap, a.since
 	_ = a.end() // without its index it is read all the same
-	w.syncs <- request{f: a.f, close: true}
-	*a = *next
+	w.follow(a, next)
 	s.keep(before, s.now())
 	return nil
 }

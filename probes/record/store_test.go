@@ -58,7 +58,7 @@ func put(t testing.TB, w *Writer, c *clock, samples []*probes.Sample) {
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		for len(w.syncs) == cap(w.syncs) { // a store does not turn to its next file while the disk is this far behind
+		for len(w.syncs) > cap(w.syncs)/2 { // hours pass faster here than a disk syncs, and files wait for it
 			runtime.Gosched()
 		}
 	}

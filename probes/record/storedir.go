@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -35,9 +36,12 @@ func makeStoreDir(dir string) error {
 	return nil
 }
 
+// lockName is the file in a store that its writer locks; in it is the writer's number.
+const lockName = "lock"
+
 // lockStore makes this process the store's only writer, until the file is closed.
 func lockStore(dir string) (*os.File, error) {
-	path := filepath.Join(dir, "lock")
+	path := filepath.Join(dir, lockName)
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0o600)
 	if errors.Is(err, unix.ELOOP) {
 		return nil, fmt.Errorf("%s is a symbolic link", path)
@@ -57,6 +61,10 @@ func lockStore(dir string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
+	if !isLock(f) {
+		f.Close()
+		return nil, fmt.Errorf("%s is not a store's lock: it holds something else, which stays; name another directory", path)
+	}
 	if err := f.Truncate(0); err == nil {
 		fmt.Fprintf(f, "%d\n", os.Getpid()) // a full disk: the lock holds without it
 	}
@@ -65,11 +73,22 @@ func lockStore(dir string) (*os.File, error) {
 
 // holder names the process that wrote its number into a lock file.
 func holder(f *os.File) string {
-	b := make([]byte, 32)
-	n, _ := f.ReadAt(b, 0)
-	var pid int
-	if _, err := fmt.Sscan(string(b[:n]), &pid); err == nil && pid > 0 {
+	if pid, err := strconv.Atoi(lockText(f)); err == nil && pid > 0 {
 		return fmt.Sprintf("process %d", pid)
 	}
 	return "another process"
+}
+
+// isLock reports whether a file holds what a lock does: nothing, or a number.
+func isLock(f *os.File) bool {
+	text := lockText(f)
+	_, err := strconv.ParseUint(text, 10, 31)
+	return text == "" || err == nil
+}
+
+// lockText is what the file holds; of a long one only the beginning.
+func lockText(f *os.File) string {
+	b := make([]byte, 32)
+	n, _ := f.ReadAt(b, 0)
+	return strings.TrimSuffix(string(b[:n]), "\n")
 }

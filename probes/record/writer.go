@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -37,8 +38,11 @@ type Writer struct {
 
 	mu      sync.Mutex
 	closed  bool
-	gap     *Gap // samples dropped since the last one that was queued
-	err     error
+	gap     *Gap  // samples dropped since the last one that was queued
+	err     error // why the last sample could not be written
+	syncErr error // why the last sync failed
+	over    error // what went wrong and is over already, until Err told it
+	lag     lag
 	stats   Stats
 	options options
 
@@ -76,6 +80,7 @@ type file interface {
 
 // options are what tests replace.
 type options struct {
+	path     string // of the recording; "": none that could be made again
 	queue    int
 	syncTick <-chan time.Time // when to sync; nil: every syncEvery
 	patience <-chan time.Time // when Close gives up; nil: after closePatience
@@ -86,19 +91,23 @@ type options struct {
 
 // Create makes a new recording at path, mode 0600, and locks it until Close. A
 // path at which there is anything, a symbolic link too, is refused (ErrExists),
-// naming the process that is writing it if there is one.
+// naming the process that is writing it if there is one. When the file is removed while
+// it is written it is made anew.
 func Create(path string, m Manifest) (*Writer, error) {
+	return create(path, m, options{path: path, queue: queueSize, spool: spoolOf(path, false)})
+}
+
+func create(path string, m Manifest, o options) (*Writer, error) {
 	f, err := createFile(path)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(f, m, options{queue: queueSize, spool: spoolOf(path, false)})
+	w, err := newWriter(f, m, o)
 	if err != nil {
 		f.Close()
 		os.Remove(path) // made here: without its head it is nothing yet
 		return nil, fmt.Errorf("creating recording %s: %w", path, err)
 	}
-	w.path = path
 	return w, nil
 }
 
@@ -128,7 +137,7 @@ func startWriter(a *appender, o options) *Writer {
 func prepareWriter(a *appender, o options) *Writer {
 	w := &Writer{
 		queue: make(chan item, o.queue), closing: make(chan struct{}), done: make(chan struct{}),
-		syncs: make(chan request, 4), options: o,
+		syncs: make(chan request, 4), options: o, path: o.path,
 	}
 	w.stats.Bytes = a.size
 	return w
@@ -152,6 +161,7 @@ func (w *Writer) Write(s *probes.Sample, findings ...*Finding) error {
 	select {
 	case w.queue <- item{sample: s, findings: findings, gap: w.gap}:
 		w.gap = nil
+		w.lag.hand(s)
 		return nil
 	default:
 		w.gap = w.gap.plus(s.At, "the disk does not keep up")
@@ -191,11 +201,22 @@ func (w *Writer) Flush() error {
 	return w.Err()
 }
 
-// Err is why the last write or sync failed; nil once a write succeeded again.
+// Err is why the recording does not grow: the last sample could not be written, the last
+// sync failed, or the disk does not answer (ErrBehind). It is nil once that is over, but
+// what could not be seen in between is told once: that the file had to be made again.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.err
+	err := cmp.Or(w.err, w.syncErr, w.lag.err(), w.over)
+	w.over = nil
+	return err
+}
+
+// outcome is Err, but for what waits.
+func (w *Writer) outcome() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.err, w.syncErr)
 }
 
 // Stats returns the counts so far.
@@ -206,7 +227,7 @@ func (w *Writer) Stats() Stats {
 }
 
 // Close writes what is queued and the index, syncs and closes the file. It
-// returns what Err would; a disk that does not answer is given up on after a while.
+// returns what Err would then; a disk that does not answer is given up on after a while.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if w.closed {
@@ -227,7 +248,7 @@ func (w *Writer) Close() error {
 	}
 	select {
 	case <-w.done:
-		return w.Err()
+		return w.outcome()
 	case <-patience:
 		return fmt.Errorf("closing recording: the disk does not answer; %d samples are not written", len(w.queue))
 	}

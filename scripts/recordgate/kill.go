@@ -12,6 +12,10 @@ import (
 // interval is the time between samples of the recorder that is killed.
 const interval = 100 * time.Millisecond
 
+// latest is how long before the kill the last sample may have been taken: the next one
+// was under way, and a busy host may have kept it waiting.
+const latest = 5 * interval
+
 // info is what is needed of `llmtop info --json`.
 type info struct {
 	Samples int       `json:"samples"`
@@ -39,10 +43,11 @@ func killFile(kills int, seed int64) func(exe, dir, url string) (int, error) {
 	}
 }
 
+// killStore has files of a second, so that many kills fall into the change of files.
 func killStore(kills int, seed int64) func(exe, dir, url string) (int, error) {
 	return func(exe, dir, url string) (int, error) {
 		path := filepath.Join(dir, "store")
-		return killed("a store", exe, path, kills, seed, "record", "--store", path, "--file-length", "1m", "--interval", interval.String(), url)
+		return killed("a store", exe, path, kills, seed, "record", "--store", path, "--file-length", "1s", "--interval", interval.String(), url)
 	}
 }
 
@@ -70,9 +75,12 @@ func killed(name, exe, path string, kills int, seed int64, args ...string) (miss
 			fmt.Printf("MISS %s, kill %d: %d samples after %d, %d damaged\n", name, n+1, i.Samples, before, i.Damaged)
 			missed++
 		}
-		if i.Samples > before {
+		if age := at.Sub(i.End); i.Samples > before {
 			grew++
-			oldest = max(oldest, at.Sub(i.End))
+			if oldest = max(oldest, age); age > latest {
+				fmt.Printf("MISS %s, kill %d: the last sample is from %s before\n", name, n+1, age)
+				missed++
+			}
 		}
 		before = i.Samples
 	}
