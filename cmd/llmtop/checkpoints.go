@@ -65,7 +65,7 @@ func (c *checkpoints) before(i int) (checkpoint, bool) {
 
 // setAside keeps a checkpoint where one is due.
 func (t *recorded) setAside() {
-	if at := t.reader.Position(); t.aside.due(at) && t.done.last() == at-1 {
+	if at := t.reader.Position(); !t.lean && t.aside.due(at) && t.done.last() == at-1 {
 		t.aside.add(at, t.session.diagnoser.Checkpoint())
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -31,12 +30,14 @@ FROM and TO are times as in replay --at; without one, the recording's start or e
   llmtop compare monday.llmrec tuesday.llmrec                    the whole of both`,
 		Args: oneOrTwo,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := compareArgs(cmd.Context(), args, cmd.ErrOrStderr())
+			p := newProgress(cmd, "comparing")
+			c, err := compareArgs(cmd.Context(), args, p, cmd.ErrOrStderr())
+			p.end()
 			if err != nil {
-				return err
+				return interruption(err, "")
 			}
 			if asJSON {
-				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(c), "")
+				return failed(toJSON(cmd.OutOrStdout(), c), "")
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), rules.CompareReport(c))
 			return failed(err, "")
@@ -53,7 +54,7 @@ func oneOrTwo(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func compareArgs(ctx context.Context, args []string, warnings io.Writer) (c rules.Comparison, err error) {
+func compareArgs(ctx context.Context, args []string, p *progress, warnings io.Writer) (c rules.Comparison, err error) {
 	opened := opened{}
 	defer opened.close()
 	var wanted []stretchOf
@@ -73,7 +74,7 @@ func compareArgs(ctx context.Context, args []string, warnings io.Writer) (c rule
 	}
 	var sums []*rules.Stretch
 	for _, w := range wanted {
-		s, err := w.sum(ctx)
+		s, err := w.sum(ctx, p)
 		if err != nil {
 			return c, err
 		}
@@ -101,6 +102,7 @@ func (o opened) open(path string) (*recorded, error) {
 		r.Close()
 		return nil, failed(err, "")
 	}
+	line.lean = true
 	o[path] = line
 	return line, nil
 }
@@ -144,7 +146,7 @@ func parseStretch(arg string, files opened) (stretchOf, error) {
 	}
 	s := stretchOf{line: line, name: filepath.Base(path), to: line.last()}
 	if s.to < 0 {
-		err = failed(fmt.Errorf("%s holds no sample", oneLine(path)), "")
+		err = noSample(path)
 	} else if err = s.cut(from, to); err == nil && s.to-s.from+1 < leastCompared {
 		err = failed(fmt.Errorf("%s holds fewer than %d samples", oneLine(arg), leastCompared), "")
 	}
@@ -163,10 +165,10 @@ func (s *stretchOf) cut(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if !t2.After(t1) {
-		if from == "" && to == "" {
-			return nil // one sample, or a clock set back: all of it
-		}
+	switch {
+	case from == "" && to == "": // also when the clock was set back
+		return nil
+	case !t2.After(t1):
 		return usage(fmt.Errorf("%s..%s ends before it begins", oneLine(from), oneLine(to)), "give the earlier time first")
 	}
 	if from != "" {
@@ -186,15 +188,11 @@ func momentIn(text string, otherwise time.Time, info record.Info) (time.Time, er
 	if text == "" {
 		return otherwise, nil
 	}
-	t, err := readMoment(text, info.Start, info.End)
-	if err != nil {
-		return t, usage(fmt.Errorf("%q is no time", oneLine(text)), momentHint)
+	t, err := parseMoment("", text, info.Start, info.End)
+	if err == nil && outside(t, info.Start, info.End) > time.Second {
+		err = notWithin("", text, info.Start, info.End)
 	}
-	if outside(t, info.Start, info.End) > time.Second {
-		const clock = "2006-01-02 15:04:05"
-		return t, usage(fmt.Errorf("%s is not within the recording, %s to %s", oneLine(text), info.Start.UTC().Format(clock), info.End.UTC().Format(clock)), "")
-	}
-	return t, nil
+	return t, err
 }
 
 // before is as many samples before the stretch as it has, or as there are.
@@ -208,20 +206,18 @@ func (s stretchOf) before() (stretchOf, error) {
 
 // sum folds the recording up to the end of the stretch, so that the verdicts are those of
 // a replay, and sums the stretch up.
-func (s stretchOf) sum(ctx context.Context) (*rules.Stretch, error) {
-	for _, known := s.line.verdict(s.to); !known; _, known = s.line.verdict(s.to) {
-		if _, err := s.line.reach(s.to); err != nil {
-			return nil, failed(err, "")
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, failed(err, "")
-		}
+func (s stretchOf) sum(ctx context.Context, p *progress) (*rules.Stretch, error) {
+	if err := s.line.judge(ctx, s.to, p); err != nil {
+		return nil, err
 	}
 	x := &sum{from: s.from, to: s.to, next: s.from, stretch: rules.NewStretch()}
-	for !x.slice(s.line) && ctx.Err() == nil {
+	for !x.slice(s.line) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	if n := x.stretch.Len(); n < leastCompared {
 		return nil, failed(fmt.Errorf("%s: only %d samples of this stretch can be read", oneLine(s.name), n), "")
 	}
-	return x.stretch, failed(ctx.Err(), "")
+	return x.stretch, nil
 }

@@ -189,7 +189,7 @@ func (v *viewer) Mark() {
 		at, ok := v.line.when(v.at)
 		switch {
 		case !v.live:
-			v.show("marks are set while recording; a recording stays as it is")
+			v.show("a replay sets no marks: llmtop mark add FILE TEXT does")
 		case v.recorder == nil && v.ring == nil:
 			v.show("nothing to mark: start with --record FILE")
 		case !ok:

@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"llmtop/probes/record"
 	"llmtop/rules"
 )
 
@@ -58,7 +55,7 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	var err error
 	switch {
 	case isFile(arg), isDirectory(arg) && !looksLikeURL(arg):
-		last, err = diagnoseFile(arg, o, &p, cmd.ErrOrStderr())
+		last, err = diagnoseFile(cmd, arg, o, &p)
 	case looksLikeURL(arg):
 		last, err = diagnoseLive(cmd.Context(), arg, o, &p)
 	default:
@@ -69,7 +66,7 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 		if errors.As(err, &exit) && exit.code == exitUsage {
 			return err
 		}
-		return &exitError{code: exitUnmeasurable, err: err}
+		return &exitError{code: exitUnmeasurable, err: interruption(err, "")}
 	}
 	return status(last)
 }
@@ -172,88 +169,6 @@ func unreachable(t *rules.Tick, url string) error {
 	return fmt.Errorf("%s did not answer", url)
 }
 
-func diagnoseFile(path string, o diagnoseOptions, p *printer, warnings io.Writer) (*rules.Diagnosis, error) {
-	reader, err := record.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer reader.Close()
-	defer func() {
-		if n := reader.Info().Damaged; n > 0 {
-			fmt.Fprintf(warnings, "llmtop: %s is damaged; the verdict is without what is lost (llmtop info says how much)\n", oneLine(path))
-		}
-	}()
-	line, err := newRecorded(reader)
-	if err != nil {
-		return nil, err
-	}
-	start, end := line.ends()
-	if o.at != "" {
-		at, err := parseMoment("at", o.at, start, end)
-		if err != nil {
-			return nil, err
-		}
-		ticks, err := line.upTo(line.index(at))
-		if err != nil {
-			return nil, err
-		}
-		d := ticks[len(ticks)-1].Diagnosis
-		return &d, p.watch(&d)
-	}
-	var worst, last *rules.Diagnosis
-	for {
-		tick, err := line.session.next(context.Background())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		last = &tick.Diagnosis
-		if worse(last, worst) {
-			worst = last
-		}
-		if o.watch > 0 {
-			if err := p.watch(last); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if o.watch > 0 || last == nil {
-		return last, nil
-	}
-	return worst, p.watch(worst)
-}
-
-// worse reports that a says more of an incident than b: a named cause before an
-// unknown one, before health; the height of an incident before its end; the cause with
-// the higher score; what users felt more; of equals the later one.
-func worse(a, b *rules.Diagnosis) bool {
-	if b == nil {
-		return true
-	}
-	x, y := gravity(a), gravity(b)
-	return slices.Compare(x[:], y[:]) >= 0
-}
-
-func gravity(d *rules.Diagnosis) (g [4]float64) {
-	switch d.State {
-	case rules.Degraded:
-		g[0], g[2] = 3, d.Causes[0].Score
-	case rules.Unknown:
-		g[0] = 2
-	case rules.Healthy:
-		g[0] = 1
-	}
-	if !d.Ending() {
-		g[1] = 1
-	}
-	if s, ok := d.Worst(); ok && s.From > 0 {
-		g[3] = s.To / s.From
-	}
-	return g
-}
-
 // printer writes verdicts as text or as JSON lines.
 type printer struct {
 	out  io.Writer
@@ -263,7 +178,7 @@ type printer struct {
 
 func (p *printer) print(d *rules.Diagnosis) error {
 	if p.json {
-		return json.NewEncoder(p.out).Encode(d)
+		return toJSON(p.out, d)
 	}
 	_, err := io.WriteString(p.out, rules.Report(*d))
 	return err

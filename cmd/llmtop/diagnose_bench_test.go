@@ -27,9 +27,12 @@ func BenchmarkDiagnoseFile(b *testing.B) {
 	samples := r.Len()
 	r.Close()
 	b.ReportAllocs()
+	cmd := newDiagnoseCommand()
+	cmd.SetContext(b.Context())
+	cmd.SetErr(io.Discard)
 	began, files := cpuTaken(), 0
 	for b.Loop() {
-		if _, err := diagnoseFile(path, diagnoseOptions{}, &printer{out: io.Discard}, io.Discard); err != nil {
+		if _, err := diagnoseFile(cmd, path, diagnoseOptions{}, &printer{out: io.Discard}); err != nil {
 			b.Fatal(err)
 		}
 		files++

@@ -23,7 +23,7 @@ type exportOptions struct {
 func newExportCommand() *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export FILE --format json|csv|openmetrics|perfetto",
+		Use:   "export FILE|DIR --format json|csv|openmetrics|perfetto",
 		Short: "Write a recording as JSON lines, CSV, OpenMetrics or a trace",
 		Long: `Writes what a recording says in a format that other tools read, to standard output or to a
 new file (-o). What could not be seen is null or left out, never 0.
@@ -40,7 +40,7 @@ OpenMetrics wants each series whole, so a long recording is read several times: 
 64 MiB of values are held (some 150 MiB of memory in all), whatever its length.
 
 --from and --to take ` + momentForms + `.`,
-		Args: one("a recording: llmtop export FILE --format csv"),
+		Args: one("a recording: llmtop export FILE|DIR --format csv"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runExport(cmd, args[0], o) },
 	}
 	cmd.Flags().StringVar(&o.format, "format", "", "json, csv, openmetrics or perfetto")

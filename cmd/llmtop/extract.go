@@ -16,7 +16,7 @@ func newExtractCommand() *cobra.Command {
 		lead             time.Duration
 	)
 	cmd := &cobra.Command{
-		Use:   "extract FILE --from TIME --to TIME -o OUT",
+		Use:   "extract FILE|DIR --from TIME --to TIME -o OUT",
 		Short: "Write a part of a recording as a new one",
 		Long: `Writes the samples of a stretch of time, with their findings, marks, gaps and CPU profiles, to
 a new recording; its manifest says of what it is a part.
@@ -26,7 +26,7 @@ before an incident. Therefore two more minutes before --from are kept; --lead 10
 much as a diagnosis looks back, --lead 0 keeps none.
 
 --from and --to take ` + momentForms + `.`,
-		Args: one("a recording: llmtop extract FILE --from 5m --to 8m -o OUT"),
+		Args: one("a recording: llmtop extract FILE|DIR --from 5m --to 8m -o OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := newRecordingPath(output); err != nil {
 				return err
@@ -62,7 +62,7 @@ func runExtract(cmd *cobra.Command, path, output, fromText, toText string, lead 
 	if err != nil {
 		return interruption(err, "no file was left")
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", output, contents(copied))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", oneLine(output), contents(copied))
 	return nil
 }
 

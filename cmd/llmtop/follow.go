@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,9 +38,10 @@ func runFollow(cmd *cobra.Command, path string) error {
 	frame := panes.Frame{Title: name, Look: panes.LookOf(os.Getenv), Waiting: "waiting for the first sample of " + name}
 	past := &history{}
 	v := newViewer(past, frame, true)
-	v.marks = marksOf(reader.Info().Marks)
 	v.app = panes.NewApp(nil, v)
-	return followScreen(cmd.Context(), &follower{s, reader, v, past, name})
+	f := &follower{session: s, reader: reader, viewer: v, past: past, name: name}
+	v.marks = f.fresh(reader.Info().Marks)
+	return followScreen(cmd.Context(), f)
 }
 
 // follower feeds what is appended to a recording to a screen.
@@ -49,6 +51,22 @@ type follower struct {
 	viewer  *viewer
 	past    *history
 	name    string
+	marked  map[record.Mark]bool // those the screen knows
+}
+
+// fresh are the marks that the screen does not know yet.
+func (f *follower) fresh(all []record.Mark) []panes.Mark {
+	var news []record.Mark
+	for _, m := range all {
+		if f.marked == nil {
+			f.marked = map[record.Mark]bool{}
+		}
+		if !f.marked[m] {
+			f.marked[m] = true
+			news = append(news, m)
+		}
+	}
+	return marksOf(news)
 }
 
 func followScreen(ctx context.Context, f *follower) error {
@@ -84,19 +102,36 @@ func (f *follower) feed(ctx context.Context, arrivals chan<- func()) {
 		tick, err := f.session.next(ctx)
 		if err != nil {
 			quiet.stop()
-			send(func() { f.viewer.catching = f.over(err) })
+			marks := f.fresh(f.reader.NewestMarks())
+			send(func() {
+				f.viewer.catching = f.over(err)
+				f.viewer.marked(marks)
+			})
 			return
 		}
 		quiet.reset()
-		catching := ""
+		catching, marks := "", []panes.Mark(nil)
 		if n := f.reader.Position(); n < there {
 			catching = fmt.Sprintf("reading the recording … %d %%", 100*n/there)
+		} else {
+			marks = f.fresh(f.reader.NewestMarks())
 		}
 		send(func() {
 			f.past.push(tick)
 			f.viewer.frame.Title, f.viewer.catching = titleIn(f.name, tick), catching
+			f.viewer.marked(marks)
 		})
 	}
+}
+
+// marked takes in marks that others set.
+func (v *viewer) marked(marks []panes.Mark) {
+	if len(marks) == 0 {
+		return
+	}
+	v.marks = append(slices.Clone(v.marks), marks...)
+	slices.SortStableFunc(v.marks, func(a, b panes.Mark) int { return a.At.Compare(b.At) })
+	v.keepSaid(oneLine("mark: " + marks[len(marks)-1].Text))
 }
 
 // over says why no more comes.

@@ -41,7 +41,7 @@ func TestFollowGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	past := &history{}
-	f := &follower{s, r, newViewer(past, panes.Frame{}, true), past, "a.llmrec"}
+	f := &follower{session: s, reader: r, viewer: newViewer(past, panes.Frame{}, true), past: past, name: "a.llmrec"}
 	ctx, cancel := context.WithCancel(t.Context())
 	arrivals, ended := make(chan func()), make(chan struct{})
 	go func() { defer close(ended); f.feed(ctx, arrivals) }()
@@ -64,6 +64,11 @@ func TestFollowGrows(t *testing.T) {
 	if f.viewer.catching != "" {
 		t.Errorf("at the end it says %q", f.viewer.catching)
 	}
+	for _, text := range []string{"early", "late"} { // while it is written: they wait beside it
+		if _, err := record.AddMark(path, morning.Add(time.Duration(len(text))*time.Second), text); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write(20, 40)
 	until(40)
 	if err := w.Close(); err != nil {
@@ -71,6 +76,9 @@ func TestFollowGrows(t *testing.T) {
 	}
 	for arrive := range arrivals {
 		arrive()
+	}
+	if marks := f.viewer.marks; len(marks) != 2 || marks[0].Text != "late" || !strings.HasPrefix(f.viewer.said, "mark: ") {
+		t.Errorf("marks %v, said %q", marks, f.viewer.said)
 	}
 	if !strings.Contains(f.viewer.catching, "closed") {
 		t.Errorf("after the end it says %q", f.viewer.catching)

@@ -16,25 +16,35 @@ const momentForms = "a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time 
 func stretch(r *record.Reader, fromText, toText string) (from, to time.Time, err error) {
 	info := r.Info()
 	if info.Samples == 0 {
-		return from, to, failed(fmt.Errorf("%s holds no sample", info.Path), "")
+		return from, to, noSample(info.Path)
 	}
 	from, to = info.Start, info.End
 	if fromText != "" {
 		if from, err = parseMoment("from", fromText, info.Start, info.End); err != nil {
 			return from, to, err
 		}
+		if toText == "" && from.After(to) {
+			return from, to, notWithin("from", fromText, info.Start, info.End)
+		}
 	}
 	if toText != "" {
 		if to, err = parseMoment("to", toText, info.Start, info.End); err != nil {
 			return from, to, err
 		}
+		if fromText == "" && to.Before(from) {
+			return from, to, notWithin("to", toText, info.Start, info.End)
+		}
 	}
 	if to.Before(from) {
-		return from, to, usage(errors.New("--to is before --from"), "")
+		return from, to, usage(errors.New("--to is before --from"), lasts(info.Start, info.End))
 	}
 	if first, end := record.Between(r, from, to); first == end {
-		return from, to, usage(fmt.Errorf("no sample between %s and %s", from.Format(time.RFC3339), to.Format(time.RFC3339)),
-			fmt.Sprintf("the recording lasts from %s to %s", info.Start.Format(time.RFC3339), info.End.Format(time.RFC3339)))
+		return from, to, usage(fmt.Errorf("no sample between %s and %s", from.UTC().Format(time.RFC3339), to.UTC().Format(time.RFC3339)), lasts(info.Start, info.End))
 	}
 	return from, to, nil
+}
+
+// noSample says that a recording has nothing to show yet.
+func noSample(path string) error {
+	return failed(fmt.Errorf("%s holds no sample", oneLine(path)), "")
 }

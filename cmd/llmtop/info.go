@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -26,11 +25,11 @@ func newInfoCommand() *cobra.Command {
 			info := r.Info()
 			if info.Bytes <= readWhole {
 				if info, err = r.Verify(cmd.Context()); err != nil {
-					return failed(fmt.Errorf("reading %s: %w", args[0], err), "")
+					return interruption(fmt.Errorf("reading %s: %w", oneLine(args[0]), err), "")
 				}
 			}
 			if asJSON {
-				return failed(json.NewEncoder(cmd.OutOrStdout()).Encode(info), "")
+				return failed(toJSON(cmd.OutOrStdout(), info), "")
 			}
 			_, err = fmt.Fprint(cmd.OutOrStdout(), describe(info))
 			return failed(err, "")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -103,7 +102,7 @@ func newMarkListCommand() *cobra.Command {
 			slices.SortStableFunc(marks, func(a, b record.Mark) int { return a.At.Compare(b.At) })
 			for _, m := range marks {
 				if asJSON {
-					err = json.NewEncoder(cmd.OutOrStdout()).Encode(m)
+					err = toJSON(cmd.OutOrStdout(), m)
 				} else {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s  %s\n", m.At.Format(time.RFC3339), oneLine(m.Text))
 				}

@@ -12,7 +12,8 @@ import (
 var errNoTime = errors.New("no time")
 
 // readMoment reads a time of a recording that lasts from start to end: a time of day
-// (UTC), a full one, a time from the start (90s), before the end (-30s, end-30s).
+// (UTC), a full one (2026-01-02 15:04:05, UTC unless it says), a time from the start (90s),
+// before the end (-30s, end-30s).
 func readMoment(text string, start, end time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		if d < 0 {
@@ -29,9 +30,13 @@ func readMoment(text string, start, end time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil
 	}
-	for _, layout := range []string{"15:04:05.999999999", "15:04"} {
-		if t, err := time.Parse(layout, strings.TrimSuffix(text, "Z")); err == nil {
+	text = strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z")
+	for _, clock := range []string{"15:04:05.999999999", "15:04"} {
+		if t, err := time.Parse(clock, text); err == nil {
 			return nearestDay(t, start, end), nil
+		}
+		if t, err := time.Parse(time.DateOnly+" "+clock, text); err == nil {
+			return t, nil
 		}
 	}
 	return time.Time{}, errNoTime
@@ -53,13 +58,31 @@ func fromNamed(text, name string, at time.Time) (time.Time, bool) {
 // momentHint says on a command line how a moment may be written.
 const momentHint = "give 15:04:05 (UTC), 2026-01-02T15:04:05Z, 90s from the start or -30s before the end"
 
-// parseMoment is readMoment for the value of a flag.
+// parseMoment is readMoment on a command line; flag is where it was given, "" for an argument.
 func parseMoment(flag, text string, start, end time.Time) (time.Time, error) {
 	t, err := readMoment(text, start, end)
 	if err != nil {
-		return t, usage(fmt.Errorf("--%s %q is no time", flag, oneLine(text)), momentHint)
+		return t, usage(fmt.Errorf("%s is no time", given(flag, text)), momentHint)
 	}
 	return t, nil
+}
+
+// given is what was given, as it is called in a message.
+func given(flag, text string) string {
+	if flag == "" {
+		return fmt.Sprintf("%q", oneLine(text))
+	}
+	return fmt.Sprintf("--%s %q", flag, oneLine(text))
+}
+
+// notWithin refuses a moment that is not in the recording.
+func notWithin(flag, text string, start, end time.Time) error {
+	return usage(fmt.Errorf("%s is not within the recording", given(flag, text)), lasts(start, end))
+}
+
+// lasts is a hint: from when to when a recording is.
+func lasts(start, end time.Time) string {
+	return "the recording lasts from " + start.UTC().Format(time.RFC3339) + " to " + end.UTC().Format(time.RFC3339)
 }
 
 // typedMoment is readMoment at the screen: with a sign, a time counts from the one shown.
@@ -82,8 +105,7 @@ func typedMoment(text string, p panes.Position) (time.Time, error) {
 		return at, errors.New("no time: try 15:04:05 +90s end-30s")
 	}
 	if outside(at, p.Start, p.End) > time.Second {
-		const clock = "15:04:05"
-		return at, fmt.Errorf("not within %s–%s", p.Start.UTC().Format(clock), p.End.UTC().Format(clock))
+		return at, fmt.Errorf("not within %s–%s", p.Start.UTC().Format(time.TimeOnly), p.End.UTC().Format(time.TimeOnly))
 	}
 	return at, nil
 }
@@ -106,7 +128,7 @@ func outside(t, start, end time.Time) time.Duration {
 	return max(start.Sub(t), t.Sub(end), 0)
 }
 
-// farOff says that a moment asked for is not in the recording; a second is no matter.
+// farOff says that the moment of --at is not in the recording; a second is no matter.
 func farOff(t, start, end time.Time) string {
 	switch {
 	case outside(t, start, end) <= time.Second:

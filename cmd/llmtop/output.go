@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,10 +52,22 @@ func toOutput(cmd *cobra.Command, path string, binary bool, write func(io.Writer
 	return nil
 }
 
-// interruption says in words of the user that the context ended.
+// toJSON writes v as one line; what is no trouble in a terminal is not escaped for HTML.
+func toJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// interruption says in words of the user that the context ended. An error that has its
+// exit status already stays as it is.
 func interruption(err error, hint string) error {
-	if errors.Is(err, context.Canceled) {
+	var exit *exitError
+	switch {
+	case errors.Is(err, context.Canceled):
 		return failed(errors.New("interrupted"), hint)
+	case errors.As(err, &exit):
+		return err
 	}
 	return failed(err, "")
 }

@@ -42,6 +42,42 @@ func TestInterruptedCommandsLeaveNoFile(t *testing.T) {
 	}
 }
 
+// TestInterruptedReading runs each command that folds or reads a recording with a context
+// that ended: it ends with the next sample, and says so.
+func TestInterruptedReading(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{
+		{"diagnose", incidentFile}, {"diagnose", "--json", incidentFile}, {"diagnose", "--at", "end", incidentFile}, {"diagnose", "--watch", "1s", incidentFile},
+		{"replay", "--once", incidentFile}, {"replay", "--once", "--at", "30s", incidentFile}, {"compare", incidentFile + "@-20s.."},
+		{"verify", incidentFile}, {"info", incidentFile}, {"profile", incidentFile}, {"profile", "--list", incidentFile}, {"export", incidentFile, "--format", "csv"},
+	} {
+		var out bytes.Buffer
+		root := newRoot()
+		root.SetArgs(args)
+		root.SetOut(&out)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(over)
+		if err == nil || err.Error() != "interrupted" || strings.Count(out.String(), "\n") > 1 {
+			t.Errorf("%v: %v, and printed %q", args, err, out.String())
+		}
+	}
+}
+
+// TestFailedSummaries: what redact and repair did is no secret when it cannot be printed.
+func TestFailedSummaries(t *testing.T) {
+	for _, name := range []string{"redact", "repair"} {
+		var stderr bytes.Buffer
+		if code := run([]string{name, incidentFile, "-o", filepath.Join(t.TempDir(), "out")}, fullDisk{}, &stderr); code != 1 || !strings.Contains(stderr.String(), "full") {
+			t.Errorf("%s: status %d, %s", name, code, stderr.String())
+		}
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
 // TestFailedOutputLeavesNoFile: half of an export is no export.
 func TestFailedOutputLeavesNoFile(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -62,6 +63,26 @@ func recordingOf(t testing.TB, samples []*probes.Sample) *recorded {
 		t.Fatal(err)
 	}
 	return line
+}
+
+// TestJudgedIsFolded: a lean fold, as compare has it, comes to the same verdicts and keeps
+// neither ticks nor checkpoints.
+func TestJudgedIsFolded(t *testing.T) {
+	samples := samplesOf(t, longIncident)
+	whole, lean := recordingOf(t, samples), recordingOf(t, samples)
+	lean.lean = true
+	if _, err := whole.upTo(whole.last()); err != nil {
+		t.Fatal(err)
+	}
+	if err := lean.judge(t.Context(), lean.last(), &progress{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(lean.verdicts) != len(samples) || !slices.Equal(lean.verdicts, whole.verdicts) {
+		t.Errorf("%d verdicts, not those of a replay", len(lean.verdicts))
+	}
+	if len(lean.done.ticks) != 0 || len(lean.aside.all) != 0 || len(whole.aside.all) == 0 {
+		t.Errorf("%d ticks and %d checkpoints are kept", len(lean.done.ticks), len(lean.aside.all))
+	}
 }
 
 // TestJumpsAreTheFold: wherever a replay jumps, forwards or back beyond its history, it

@@ -20,19 +20,25 @@ func newProfileCommand() *cobra.Command {
 		list       bool
 	)
 	cmd := &cobra.Command{
-		Use:   "profile FILE [--at TIME] -o OUT",
+		Use:   "profile FILE|DIR [--at TIME] -o OUT",
 		Short: "Take a CPU profile out of a recording",
 		Long: `Writes the CPU profile that was the newest at a moment, byte for byte as the engine gave it
 (gzipped pprof), for go tool pprof. --list lists all that are there.
 
 --at takes ` + momentForms + `; by default the end.`,
-		Args: one("a recording: llmtop profile FILE -o OUT"),
+		Args: one("a recording: llmtop profile FILE|DIR -o OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if list && (at != "" || output != "") {
+				return usage(errors.New("--list lists all profiles: it takes neither --at nor -o"), "")
+			}
 			r, err := openRecording(args[0])
 			if err != nil {
 				return err
 			}
 			defer r.Close()
+			if r.Len() == 0 {
+				return noSample(args[0])
+			}
 			if list {
 				return listProfiles(cmd, r)
 			}

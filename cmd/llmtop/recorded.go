@@ -30,6 +30,7 @@ type recorded struct {
 	start, end time.Time
 	marks      []record.Mark
 	gaps       []record.Gap
+	lean       bool // only verdicts are wanted: no tick is kept
 }
 
 func newRecorded(r *record.Reader) (*recorded, error) {
@@ -105,6 +106,9 @@ func (t *recorded) fold() error {
 func (t *recorded) keep(tick *rules.Tick) {
 	t.done.push(tick)
 	n := len(t.verdicts)
+	if t.lean {
+		t.done = history{dropped: t.done.last() + 1}
+	}
 	if t.done.last() < n {
 		return // folded before
 	}
@@ -118,6 +122,30 @@ func (t *recorded) keep(tick *rules.Tick) {
 		}
 	}
 	t.verdicts = append(t.verdicts, key)
+}
+
+// judge makes the verdicts of all samples up to i known.
+func (t *recorded) judge(ctx context.Context, i int, p *progress) error {
+	for len(t.verdicts) <= i {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := t.fold(); err != nil {
+			return err
+		}
+		p.report(len(t.verdicts), i+1)
+	}
+	return nil
+}
+
+// goTo reaches i, the nearest there is, and returns the ticks that end there.
+func (t *recorded) goTo(ctx context.Context, i int, p *progress) ([]*rules.Tick, error) {
+	defer p.end()
+	i = min(max(i, 0), t.last())
+	if err := t.judge(ctx, i, p); err != nil {
+		return nil, err
+	}
+	return t.upTo(i)
 }
 
 // upTo reaches i first, however long that takes.

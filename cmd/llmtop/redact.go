@@ -17,7 +17,7 @@ func newRedactCommand() *cobra.Command {
 		o      record.RedactOptions
 	)
 	cmd := &cobra.Command{
-		Use:   "redact FILE -o OUT",
+		Use:   "redact FILE|DIR -o OUT",
 		Short: "Write a recording without names, to share it",
 		Long: `Writes a new recording in which no text is left that says whose it is. Numbers and times
 stay: it shows and is diagnosed as before.
@@ -30,10 +30,10 @@ equal names stay equal in the new file, and nobody can look them up.
 Dropped: texts of events, errors, findings and marks, command lines, and the CPU profiles,
 which hold file paths, command lines and names of functions.
 
-Kept: metric names with a prefix of an engine or its libraries, numbers and finish reasons
+Kept: metric names of engines and of the libraries they use, numbers and finish reasons
 in labels, stages, causes of the built-in rule book, GPU product names, versions, loopback
 addresses, ports, process ids. What was done is printed.`,
-		Args: one("a recording: llmtop redact FILE -o OUT"),
+		Args: one("a recording: llmtop redact FILE|DIR -o OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := newRecordingPath(output); err != nil {
 				return err
@@ -73,12 +73,14 @@ func runRedact(cmd *cobra.Command, path, output string, o record.RedactOptions) 
 		return interruption(err, "no file was left")
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s: %s\n", output, contents(copied))
+	_, err = fmt.Fprintf(out, "%s: %s\n", oneLine(output), contents(copied))
 	for _, t := range tallies {
-		fmt.Fprintln(out, t)
+		if err == nil {
+			_, err = fmt.Fprintln(out, t)
+		}
 	}
 	if n := r.Info().Damaged; n > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "llmtop: %s is damaged; what is lost is not in the copy\n", oneLine(path))
 	}
-	return nil
+	return failed(err, "")
 }

@@ -11,11 +11,11 @@ import (
 func newRepairCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "repair FILE -o OUT",
+		Use:   "repair FILE|DIR -o OUT",
 		Short: "Write what can be read of a damaged recording",
 		Long: `Writes everything that can be read of a recording to a new, clean one, with a gap where
-samples are lost. The damaged file is only read, never changed.`,
-		Args: one("a recording: llmtop repair FILE -o OUT"),
+samples are lost; of a store one file. What is damaged is only read, never changed.`,
+		Args: one("a recording: llmtop repair FILE|DIR -o OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := newRecordingPath(output); err != nil {
 				return err
@@ -25,11 +25,11 @@ samples are lost. The damaged file is only read, never changed.`,
 				return interruption(err, "no file was left")
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s: saved %s; lost %d samples at %d places\n", oneLine(output), contents(copied), check.Lost, len(check.Places))
-			if check.Unknown > 0 {
-				fmt.Fprintf(out, "not saved: %d records of a newer llmtop\n", check.Unknown)
+			_, err = fmt.Fprintf(out, "%s: saved %s; lost %d samples at %d places\n", oneLine(output), contents(copied), check.Lost, len(check.Places))
+			if check.Unknown > 0 && err == nil {
+				_, err = fmt.Fprintf(out, "not saved: %d records of a newer llmtop\n", check.Unknown)
 			}
-			return nil
+			return failed(err, "")
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the new `file` (*.llmrec)")

@@ -59,28 +59,30 @@ func runReplay(cmd *cobra.Command, path string, once bool, at string) error {
 		return failed(err, "")
 	}
 	if line.last() < 0 {
-		return failed(fmt.Errorf("%s holds no sample", path), "")
+		return noSample(path)
 	}
 	start, end := line.ends()
-	where := start
+	frame := panes.Frame{Title: filepath.Base(path), Mode: panes.Replay, Look: panes.LookOf(os.Getenv)}
+	where := 0 // by number: the first sample is not the earliest when the clock was set back
 	if once {
-		where = end
+		where = line.last()
 	}
 	if at != "" {
-		if where, err = parseMoment("at", at, start, end); err != nil {
+		moment, err := parseMoment("at", at, start, end)
+		if err != nil {
 			return err
 		}
+		where, frame.Message = line.index(moment), farOff(moment, start, end)
 	}
-	frame := panes.Frame{Title: filepath.Base(path), Mode: panes.Replay, Look: panes.LookOf(os.Getenv), Message: farOff(where, start, end)}
 	if !once {
 		if err := noTerminal(); err != nil {
 			return usage(err, "llmtop replay --once prints one frame as plain text")
 		}
-		return showReplay(cmd.Context(), line, frame, line.index(where))
+		return showReplay(cmd.Context(), line, frame, where)
 	}
-	ticks, err := line.upTo(line.index(where))
+	ticks, err := line.goTo(cmd.Context(), where, newProgress(cmd, "reading the recording"))
 	if err != nil {
-		return failed(err, "")
+		return interruption(err, "")
 	}
 	frame.Ticks = ticks
 	frame.Title = titleIn(frame.Title, ticks[len(ticks)-1])

@@ -204,7 +204,8 @@ func TestMoments(t *testing.T) {
 		"90s": start.Add(90 * time.Second), "-30s": end.Add(-30 * time.Second), "0s": start,
 		"23:59": start.Add(30 * time.Second), "00:01:00": start.Add(150 * time.Second),
 		"23:58": start.Add(-30 * time.Second), "00:10": end.Add(6*time.Minute + 30*time.Second),
-		"2031-04-02T00:00:00Z": start.Add(90 * time.Second),
+		"2031-04-02T00:00:00Z": start.Add(90 * time.Second), "2031-04-02 00:00:00": start.Add(90 * time.Second), "2031-04-02T00:00": start.Add(90 * time.Second),
+		"2031-04-02 00:00:00.5Z": start.Add(90*time.Second + time.Second/2), "2031-04-02T02:00:00+02:00": start.Add(90 * time.Second),
 	} {
 		got, err := parseMoment("at", text, start, end)
 		if err != nil || !got.Equal(want) {
@@ -214,8 +215,10 @@ func TestMoments(t *testing.T) {
 			t.Errorf("--at %s said to be outside: %t", text, far)
 		}
 	}
-	if _, err := parseMoment("at", "yesterday", start, end); err == nil {
-		t.Error("yesterday is taken for a time")
+	for _, text := range []string{"yesterday", "", "25:00", "2031-04-02", "2031-04-02 24:00:00", "T", "Z", "9999999h", "NaN", "1e3s"} {
+		if _, err := parseMoment("at", text, start, end); err == nil {
+			t.Errorf("%q is taken for a time", text)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -14,13 +13,13 @@ import (
 func newVerifyCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "verify FILE",
+		Use:   "verify FILE|DIR",
 		Short: "Read all of a recording and say what is lost",
 		Long: `Reads and decodes every record of a recording and says how many samples there are, how many
 are lost, and where. The exit status is 0 when nothing is lost, 1 when something is, or when
 the file cannot be read at all. A recording that is still being written, or whose writer was
-killed between two samples, has lost nothing.`,
-		Args: one("a recording: llmtop verify FILE"),
+killed between two samples, has lost nothing. Of a store all files are read.`,
+		Args: one("a recording: llmtop verify FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runVerify(cmd, args[0], asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
@@ -33,7 +32,7 @@ func runVerify(cmd *cobra.Command, path string, asJSON bool) error {
 		return interruption(err, "")
 	}
 	if asJSON {
-		err = json.NewEncoder(cmd.OutOrStdout()).Encode(struct {
+		err = toJSON(cmd.OutOrStdout(), struct {
 			record.Check
 			Clean bool `json:"clean"`
 		}{check, check.Clean()})
@@ -66,7 +65,11 @@ func printCheck(out io.Writer, c record.Check) error {
 			_, err = fmt.Fprintf(out, "  and %d places more\n", len(c.Places)-i)
 			break
 		}
-		fmt.Fprintf(out, "  offset %d: %s, %s\n", d.Offset, lostText(d), between(d.After, d.Before))
+		where := ""
+		if d.File != "" {
+			where = oneLine(d.File) + " "
+		}
+		fmt.Fprintf(out, "  %soffset %d: %s, %s\n", where, d.Offset, lostText(d), between(d.After, d.Before))
 	}
 	return err
 }

@@ -19,6 +19,7 @@ type Check struct {
 
 // Damage is a place of a recording where something is lost.
 type Damage struct {
+	File    string    `json:"file,omitempty"`  // its name in a store
 	Offset  int64     `json:"offset"`          // in the file
 	Bytes   int64     `json:"bytes"`           // that cannot be read; 0: they are whole, but need something that is lost
 	Samples int       `json:"samples"`         // lost, as their numbers tell; 0: something else was lost, or nobody can say
@@ -29,13 +30,21 @@ type Damage struct {
 // Clean reports that nothing is lost. A file that was not closed may be clean.
 func (c *Check) Clean() bool { return len(c.Places) == 0 }
 
-// CheckFile reads every record of one recording, whatever its index says. See Open for errors.
+// CheckFile reads every record of a recording, file or store, whatever its indexes say. See
+// Open for errors.
 func CheckFile(ctx context.Context, path string) (Check, error) {
 	return examine(ctx, path, func(Entry) error { return nil })
 }
 
 // examine hands each entry to use, and a gap for each place where samples are lost.
 func examine(ctx context.Context, path string, use func(Entry) error) (Check, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return examineStore(ctx, path, use)
+	}
+	return examineFile(ctx, path, use)
+}
+
+func examineFile(ctx context.Context, path string, use func(Entry) error) (Check, error) {
 	r, src, expected, err := openScanned(path)
 	if err != nil {
 		return Check{}, err
@@ -71,9 +80,6 @@ func openScanned(path string) (*Reader, fileSource, int, error) {
 		return nil, fileSource{}, 0, err
 	}
 	defer r.Close()
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fileSource{}, 0, fmt.Errorf("%s is not one file: name one of the recordings in it", path)
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileSource{}, 0, fmt.Errorf("opening recording: %w", err)

@@ -22,11 +22,17 @@ type Entry struct {
 }
 
 // Entries gives back samples from … to (not included) in the order of the file, with their
-// findings and with the marks and gaps among, just before and just after them. Texts are
+// findings and with the marks and gaps among, just before and just after them; last the
+// marks of their time that were set later, or wait beside the file. Texts are
 // safe to show. An error is the last thing it yields; a sample that is damaged is no error
 // but an entry (Lost).
 func (r *Reader) Entries(ctx context.Context, from, to int) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
+	return func(each func(Entry, error) bool) {
+		later := laterMarks{all: from <= 0 && to >= r.Len(), given: map[Mark]bool{}}
+		yield := func(e Entry, err error) bool {
+			later.note(e)
+			return each(e, err)
+		}
 		for _, p := range r.parts {
 			begin, end := max(from-p.first, 0), min(to-p.first, p.samples)
 			if begin >= end {
@@ -47,6 +53,7 @@ func (r *Reader) Entries(ctx context.Context, from, to int) iter.Seq2[Entry, err
 				return
 			}
 		}
+		later.give(r, to, each)
 	}
 }
 
@@ -160,14 +167,27 @@ func (r *volume) entry(o otherEntry) (e Entry, ok bool) {
 }
 
 // Between are the numbers of the samples from … to (included) by time: the first, and one
-// more than the last. Both are 0 when there is none.
+// more than the last. Both are 0 when there is none. An end that is not within the
+// recording's time is no bound, so that all there is is there although the clock was set back.
 func Between(r *Reader, from, to time.Time) (first, end int) {
-	first, end = r.Index(from), r.Index(to)+1
-	if s, err := r.At(first); err == nil && s.At.Before(from) {
-		first++
+	if r.Len() == 0 {
+		return 0, 0
 	}
-	if s, err := r.At(end - 1); err == nil && s.At.After(to) {
-		end--
+	begins, ends := r.span()
+	if end = r.Len(); to.Before(time.Unix(0, ends)) {
+		end = r.Index(to) + 1
+		if s, err := r.At(end - 1); err == nil && s.At.After(to) {
+			end--
+		}
+	}
+	if from.After(time.Unix(0, begins)) {
+		first = r.Index(from)
+		if s, err := r.At(first); err == nil && s.At.Before(from) {
+			first++
+		}
+		if s, err := r.At(first); err == nil && s.At.Before(from) {
+			return 0, 0 // the clock never came to from
+		}
 	}
 	if first >= end {
 		return 0, 0

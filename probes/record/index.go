@@ -63,19 +63,32 @@ func (x *index) groupOf(i int) int {
 	return sort.Search(len(x.groups), func(g int) bool { return x.groups[g].first > i }) - 1
 }
 
-// groupAt is the last group that begins at or before at, -1 when there is none.
-// A clock that jumped back leaves the times unsorted; then the last such group counts.
+// groupAt is the last group that begins at or before at, -1 when there is none. A clock
+// that was set back leaves the times unsorted; then lastPassed is the one.
 func (x *index) groupAt(at int64) int {
 	sorted := sort.SliceIsSorted(x.groups, func(i, j int) bool { return x.groups[i].at < x.groups[j].at })
 	if sorted {
 		return sort.Search(len(x.groups), func(g int) bool { return x.groups[g].at > at }) - 1
 	}
-	for g := len(x.groups) - 1; g >= 0; g-- {
-		if x.groups[g].at <= at {
-			return g
+	return lastPassed(len(x.groups), func(g int) int64 { return x.groups[g].at }, x.end+1, at)
+}
+
+// lastPassed is the last of n times, in the order of the file, from which the clock passed
+// t: time(i) ≤ t < time(i+1), where next follows the last one. If it never did, because
+// it was set back or the times end before t, it is the latest not after t; -1 for none.
+func lastPassed(n int, time func(i int) int64, next, t int64) int {
+	best := -1
+	for i := n - 1; i >= 0; i-- {
+		at := time(i)
+		if at <= t && t < next {
+			return i
 		}
+		if at <= t && (best < 0 || at > time(best)) {
+			best = i
+		}
+		next = at
 	}
-	return -1
+	return best
 }
 
 // span is from the earliest to the latest time, Unix ns, of the last sample and those

@@ -118,12 +118,6 @@ func (r *volume) info() Info {
 		switch {
 		case o.kind == typeFinding:
 			i.Findings++
-		case o.kind == typeMark && len(i.Marks) < maxListed:
-			var m Mark
-			if r.json(o, &m) == nil {
-				m.Text = printable(m.Text)
-				i.Marks = append(i.Marks, m)
-			}
 		case o.kind == typeGap && len(i.Gaps) < maxListed:
 			var g Gap
 			if r.json(o, &g) == nil {
@@ -132,8 +126,30 @@ func (r *volume) info() Info {
 			}
 		}
 	}
-	i.Damaged = r.lostRecords()
+	i.Damaged, i.Marks = r.lostRecords(), r.marks()
 	return i
+}
+
+// marks are those in the file.
+func (r *volume) marks() (out []Mark) {
+	for _, o := range r.index.others {
+		var m Mark
+		if o.kind == typeMark && len(out) < maxListed && r.json(o, &m) == nil {
+			m.Text = printable(m.Text)
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// NewestMarks are the marks in the newest file, and those that wait beside the recording:
+// where marks are found that were set lately, without opening the other files.
+func (r *Reader) NewestMarks() []Mark {
+	var out []Mark
+	if v, err := r.use(r.last()); err == nil {
+		out = v.marks()
+	}
+	return append(out, spooled(spoolOf(r.path, r.store))...)
 }
 
 // lostRecords counts what was found lost, the first record too.

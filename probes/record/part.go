@@ -51,16 +51,31 @@ func (r *Reader) locate(i int) (*volume, int, error) {
 	return v, i - p.first, nil
 }
 
-// partAt is the last part with samples that begins at or before at; the first one with
-// samples, which there are, when none does.
+// partAt is the last part with samples that begins at or before at (see lastPassed); the
+// first one with samples, which there are, when none does.
 func (r *Reader) partAt(at int64) *part {
-	var found *part
+	var filled []*part
 	for _, p := range r.parts {
-		if p.samples > 0 && (found == nil || p.start <= at) {
-			found = p
+		if p.samples > 0 {
+			filled = append(filled, p)
 		}
 	}
-	return found
+	i := lastPassed(len(filled), func(i int) int64 { return filled[i].start }, filled[len(filled)-1].end+1, at)
+	return filled[max(i, 0)]
+}
+
+// span is from the earliest to the latest time, Unix ns, of the samples there are; both
+// are 0 without any.
+func (r *Reader) span() (start, end int64) {
+	for first, p := true, 0; p < len(r.parts); p++ {
+		if x := r.parts[p]; x.samples > 0 {
+			if first {
+				start, end, first = x.start, x.end, false
+			}
+			start, end = min(start, x.start), max(end, x.end)
+		}
+	}
+	return start, end
 }
 
 // use returns the part's volume, opened if need be; others are closed for it. A file

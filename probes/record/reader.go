@@ -139,7 +139,9 @@ func (r *Reader) At(i int) (*probes.Sample, error) {
 	return s, nil
 }
 
-// Index is the number of the last sample at or before t, 0 when t is before the first.
+// Index is the number of the last sample at or before t, 0 when t is before the first. Where
+// the clock was set back it is the last sample after which it passed t, the latest before t when
+// it never did; the times just after that, up to the next group, are not looked at.
 func (r *Reader) Index(t time.Time) int {
 	if r.Len() == 0 || !fitsNano(t) {
 		if t.Unix() > 0 {

@@ -146,11 +146,19 @@ func (x *redactor) probe(s string) string {
 	return x.hashed(s)
 }
 
-// Series: the names that engines, their libraries and their exporters have in common.
+// Series: the names that engines, their libraries and their exporters have in common. A prefix
+// that anybody may use (http_, process_) is not enough.
 var (
-	commonSeries = regexp.MustCompile(`^(?:vllm|sglang|lmcache|llamacpp|llmtop|process|python|go|http|promhttp|tgi|triton|nv|DCGM_FI)[:_][a-zA-Z0-9_:]{1,120}$`)
-	seriesRule   = rule{"names of metrics", keepShape(commonSeries), (*redactor).seriesName}
-	labelRule    = rule{"names of labels", keepWords("le", "quantile", "engine", "engine_index", "model_name", "model", "finished_reason", "finish_reason",
+	commonSeries = regexp.MustCompile(`^(?:` +
+		`(?:vllm|sglang|lmcache|llamacpp|llmtop|tgi|triton|nv|DCGM_FI)[:_][a-zA-Z0-9_:]{1,120}|` +
+		`go_(?:goroutines|threads|info|(?:gc|memstats|sched|cpu|sync|cgo|godebug)_[a-z0-9_]{1,100})|` +
+		`process_(?:cpu_seconds|open_fds|max_fds|(?:virtual|resident)_memory(?:_max)?_bytes|start_time_seconds|network_(?:receive|transmit)_bytes)(?:_total)?|` +
+		`python_(?:info|gc_(?:objects_collected|objects_uncollectable|collections)(?:_total)?)|` +
+		`http_(?:requests|requests_inprogress|(?:request|response)_size_bytes|request_duration(?:_highr)?_seconds)(?:_total)?|` +
+		`promhttp_metric_handler_(?:requests|requests_in_flight|errors)(?:_total)?` +
+		`)$`)
+	seriesRule = rule{"names of metrics", keepShape(commonSeries), (*redactor).seriesName}
+	labelRule  = rule{"names of labels", keepWords("le", "quantile", "engine", "engine_index", "model_name", "model", "finished_reason", "finish_reason",
 		"reason", "status", "code", "method", "handler", "version", "implementation", "generation", "stage", "class", "priority", "device", "gpu", "UUID",
 		"num_gpu_blocks", "block_size", "kv_cache_size_tokens", "max_num_seqs", "max_num_batched_tokens", "position"), (*redactor).labelName}
 	modelRule  = rule{"names of models", func(x *redactor, _ string) bool { return x.options.KeepModel }, (*redactor).hashed}

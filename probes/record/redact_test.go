@@ -302,6 +302,16 @@ func TestHarmlessShapes(t *testing.T) {
 			t.Errorf("isGPUModel(%q) = %v", s, got)
 		}
 	}
+	for name, want := range map[string]bool{
+		"vllm:num_requests_running": true, "DCGM_FI_DEV_POWER_USAGE": true, "http_requests_total": true, "http_request_duration_highr_seconds": true,
+		"process_resident_memory_bytes": true, "process_start_time_seconds": true, "go_memstats_alloc_bytes_total": true, "go_goroutines": true,
+		"python_gc_objects_collected_total": true, "promhttp_metric_handler_requests_total": true,
+		"http_acme_checkout_requests_total": false, "process_acme_jobs": false, "go_acme_build": false, "python_acme": false, "promhttp_acme": false, "acme_total": false,
+	} {
+		if got := commonSeries.MatchString(name); got != want {
+			t.Errorf("the name %s is common: %v", name, got)
+		}
+	}
 	x := newRedactor(RedactOptions{})
 	for in, want := range map[string]string{
 		"http://127.0.0.1:8000/metrics": "http://127.0.0.1:8000/metrics",

@@ -6,19 +6,24 @@ import (
 )
 
 // Repair writes all that can be read of the recording at path to a new one, with a gap
-// where samples are lost. The original is only read. After an error there is no new file.
+// where samples are lost; of a store one file. The original is only read. After an error there
+// is no new file.
 func Repair(ctx context.Context, path, output string) (Check, Copied, error) {
 	r, err := Open(path)
 	if err != nil {
 		return Check{}, Copied{}, err
 	}
-	manifest := r.Info().Manifest
+	info := r.Info()
+	waiting := spooled(spoolOf(path, r.store))
 	r.Close()
-	c, err := NewCopy(output, manifest.with("repaired", "what could be read of a damaged recording"))
+	c, err := NewCopy(output, info.Manifest.with("repaired", "what could be read of a damaged recording"))
 	if err != nil {
 		return Check{}, Copied{}, err
 	}
 	check, err := examine(ctx, path, func(e Entry) error { return c.Add(ctx, e) })
+	for i := 0; i < len(waiting) && err == nil; i++ {
+		err = c.Add(ctx, Entry{Mark: &waiting[i]})
+	}
 	if err != nil {
 		c.Discard()
 		return check, Copied{}, err

@@ -230,7 +230,7 @@ func (r *volume) at(i int) (*probes.Sample, error) {
 	return g.samples[k], nil
 }
 
-// indexOf is the number of the last sample at or before t, 0 when there is none.
+// indexOf is the number of the last sample at or before t, 0 when there is none; see lastPassed.
 func (r *volume) indexOf(t time.Time) int {
 	number := r.index.groupAt(t.UnixNano())
 	if number < 0 {
@@ -238,12 +238,12 @@ func (r *volume) indexOf(t time.Time) int {
 	}
 	entry := r.index.groups[number]
 	g, _ := r.groupWith(entry.first + entry.frames - 1)
-	for k := len(g.samples) - 1; k > 0; k-- {
-		if !g.samples[k].At.After(t) {
-			return entry.first + k
-		}
+	next := r.index.end + 1
+	if number+1 < len(r.index.groups) {
+		next = r.index.groups[number+1].at
 	}
-	return entry.first
+	k := lastPassed(len(g.samples), func(k int) int64 { return g.samples[k].At.UnixNano() }, next, t.UnixNano())
+	return entry.first + max(k, 0)
 }
 
 func (r *volume) shut() error {
