@@ -198,7 +198,8 @@ func reason(err error) string {
 // frame appends the records of a sample. The appender's prefix becomes the frame's.
 func (a *appender) frame(b []byte, s *probes.Sample) ([]byte, error) {
 	p := prefixOf(s, a.layoutID)
-	key := a.last == nil || a.prefix.k+1 >= min(a.group, a.early) || p.interval != a.prefix.interval
+	key := a.last == nil || a.prefix.k+1 >= min(a.group, a.early) || p.interval != a.prefix.interval ||
+		p.at < a.prefix.at // within a group the clock is never set back: times are found by the groups'
 	if p.group = a.prefix.group; key {
 		a.early = max(2*min(a.early, a.group), firstGroup)
 		p.group++

@@ -111,7 +111,7 @@ func (r *volume) info() Info {
 		Manifest: r.manifest, TailBytes: r.tail, Engines: r.catalog.endpoints(), Unknown: r.unknown,
 	}
 	if len(r.index.groups) > 0 {
-		start, end := r.index.span()
+		start, end := r.span()
 		i.Start, i.End = time.Unix(0, start).UTC(), time.Unix(0, end).UTC()
 	}
 	for _, o := range r.index.others {

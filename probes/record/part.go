@@ -32,7 +32,7 @@ func (p *part) learn() {
 	v := p.volume
 	p.samples, p.clean, p.damaged = v.index.samples, v.clean && v.tail == 0, max(p.damaged, v.lostRecords())
 	if len(v.index.groups) > 0 {
-		p.start, p.end = v.index.span()
+		p.start, p.end = v.span()
 	}
 }
 

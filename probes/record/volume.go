@@ -246,6 +246,26 @@ func (r *volume) indexOf(t time.Time) int {
 	return entry.first + max(k, 0)
 }
 
+// mostSetBacks is how many times that the clock was set back are looked at for the span.
+const mostSetBacks = 16
+
+// span is from the earliest to the latest time of the samples, of which there are some, Unix
+// ns. The index has no time of the last sample before the clock was set back: it is read.
+func (r *volume) span() (start, end int64) {
+	start, end = r.index.span()
+	for i, read := 1, 0; i < len(r.index.groups) && read < mostSetBacks; i++ {
+		before := r.index.groups[i-1]
+		if r.index.groups[i].at >= before.at {
+			continue
+		}
+		read++
+		if g, _ := r.groupWith(before.first + before.frames - 1); len(g.samples) > 0 {
+			end = max(end, g.samples[len(g.samples)-1].At.UnixNano())
+		}
+	}
+	return start, end
+}
+
 func (r *volume) shut() error {
 	if r.close == nil {
 		return nil
