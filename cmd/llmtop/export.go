@@ -23,7 +23,7 @@ type exportOptions struct {
 func newExportCommand() *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
-		Use:   "export FILE --format json|csv|openmetrics|perfetto",
+		Use:   "export FILE|DIR --format json|csv|openmetrics|perfetto",
 		Short: "Write a recording as JSON lines, CSV, OpenMetrics or a trace",
 		Long: `Writes what a recording says in a format that other tools read, to standard output or to a
 new file (-o). What could not be seen is null or left out, never 0.

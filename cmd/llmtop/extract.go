@@ -16,7 +16,7 @@ func newExtractCommand() *cobra.Command {
 		lead             time.Duration
 	)
 	cmd := &cobra.Command{
-		Use:   "extract FILE --from TIME --to TIME -o OUT",
+		Use:   "extract FILE|DIR --from TIME --to TIME -o OUT",
 		Short: "Write a part of a recording as a new one",
 		Long: `Writes the samples of a stretch of time, with their findings, marks, gaps and CPU profiles, to
 a new recording; its manifest says of what it is a part.
@@ -68,5 +68,14 @@ func runExtract(cmd *cobra.Command, path, output, fromText, toText string, lead 
 
 // contents says what is in a copy.
 func contents(c record.Copied) string {
-	return fmt.Sprintf("%d samples, %d findings, %d marks, %d gaps, %d CPU profiles, %s", c.Samples, c.Findings, c.Marks, c.Gaps, c.Profiles, bytesText(c.Bytes))
+	return fmt.Sprintf("%s, %s, %s, %s, %s, %s", counted(c.Samples, "sample"), counted(c.Findings, "finding"), counted(c.Marks, "mark"),
+		counted(c.Gaps, "gap"), counted(c.Profiles, "CPU profile"), bytesText(c.Bytes))
+}
+
+// counted is a number of things: 1 gap, 2 gaps.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

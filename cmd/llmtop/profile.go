@@ -20,7 +20,7 @@ func newProfileCommand() *cobra.Command {
 		list       bool
 	)
 	cmd := &cobra.Command{
-		Use:   "profile FILE [--at TIME] -o OUT",
+		Use:   "profile FILE|DIR [--at TIME] -o OUT",
 		Short: "Take a CPU profile out of a recording",
 		Long: `Writes the CPU profile that was the newest at a moment, byte for byte as the engine gave it
 (gzipped pprof), for go tool pprof. --list lists all that are there.

@@ -17,7 +17,7 @@ func newRedactCommand() *cobra.Command {
 		o      record.RedactOptions
 	)
 	cmd := &cobra.Command{
-		Use:   "redact FILE -o OUT",
+		Use:   "redact FILE|DIR -o OUT",
 		Short: "Write a recording without names, to share it",
 		Long: `Writes a new recording in which no text is left that says whose it is. Numbers and times
 stay: it shows and is diagnosed as before.

@@ -25,7 +25,7 @@ samples are lost. The damaged file is only read, never changed.`,
 				return interruption(err, "no file was left")
 			}
 			out := cmd.OutOrStdout()
-			fmt.Fprintf(out, "%s: saved %s; lost %d samples at %d places\n", oneLine(output), contents(copied), check.Lost, len(check.Places))
+			fmt.Fprintf(out, "%s: saved %s; lost %s at %s\n", oneLine(output), contents(copied), counted(check.Lost, "sample"), counted(len(check.Places), "place"))
 			if check.Unknown > 0 {
 				fmt.Fprintf(out, "not saved: %d records of a newer llmtop\n", check.Unknown)
 			}
