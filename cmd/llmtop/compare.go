@@ -24,7 +24,8 @@ func newCompareCommand() *cobra.Command {
 difference in latency went, and each signal by its name, the one that moved most for its
 noise first. A single stretch is held against as much of its recording before it.
 
-FROM and TO are times as in replay --at; without one, the recording's start or end.`,
+FILE may be a store's directory. FROM and TO are times, in UTC, as in replay --at; without
+one, the recording's start or end.`,
 		Example: `  llmtop compare night.llmrec@04:05..04:07                       against the two minutes before
   llmtop compare night.llmrec@03:00..03:10 night.llmrec@04:00..04:10
   llmtop compare monday.llmrec tuesday.llmrec                    the whole of both`,

@@ -189,9 +189,9 @@ func (v *viewer) Mark() {
 		at, ok := v.line.when(v.at)
 		switch {
 		case !v.live:
-			v.show("a replay sets no marks: llmtop mark add FILE TEXT does")
+			v.show("to mark a recording: llmtop mark add FILE TEXT --at TIME")
 		case v.recorder == nil && v.ring == nil:
-			v.show("nothing to mark: start with --record FILE")
+			v.show("not marked: start with --record, or llmtop mark add FILE TEXT")
 		case !ok:
 			v.show("nothing to mark yet")
 		default:

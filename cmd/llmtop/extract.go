@@ -68,5 +68,14 @@ func runExtract(cmd *cobra.Command, path, output, fromText, toText string, lead 
 
 // contents says what is in a copy.
 func contents(c record.Copied) string {
-	return fmt.Sprintf("%d samples, %d findings, %d marks, %d gaps, %d CPU profiles, %s", c.Samples, c.Findings, c.Marks, c.Gaps, c.Profiles, bytesText(c.Bytes))
+	return fmt.Sprintf("%s, %s, %s, %s, %s, %s", counted(c.Samples, "sample"), counted(c.Findings, "finding"), counted(c.Marks, "mark"),
+		counted(c.Gaps, "gap"), counted(c.Profiles, "CPU profile"), bytesText(c.Bytes))
+}
+
+// counted is a number of things: 1 gap, 2 gaps.
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }

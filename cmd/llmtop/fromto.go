@@ -9,7 +9,7 @@ import (
 )
 
 // momentForms says how a moment of a recording may be written.
-const momentForms = "a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start\n(90s, 5m), or a time before the end (-30s)"
+const momentForms = "a wall-clock time in UTC (15:04:05, 2026-01-02T15:04:05Z), a time from the\nstart (90s, 5m), or a time before the end (-30s)"
 
 // stretch is what --from and --to pick of a recording: its ends where they are not given,
 // both included. A stretch without a sample is an error.

@@ -32,7 +32,8 @@ it grows. Lengths, times and numbers are kept, never prompt text.
 
 -o FILE makes a file, or goes on with a recording that nobody is writing. --store DIR
 keeps the last hours in a directory of files, the oldest dropped as it is told by
---retain and --max-size; replay, diagnose and info take DIR as they take a file.
+--retain and --max-size; the other commands, but for verify and repair, take DIR as they
+take a file.
 
 With --ring 15m --ring-dir DIR the last 15 minutes are kept in memory instead. When a cause
 is named, or on SIGUSR1, they are written to DIR/llmtop-TIME-CAUSE.llmrec, and the file goes on
@@ -116,11 +117,14 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 	s.recorder = recorder
 	defer onSIGUSR1(func() { out.printf("SIGUSR1: %s", startWithRing) })()
 	t := trouble{out: out, path: path}
+	engines := newReach(out.printf)
 	for {
-		if _, err := s.next(ctx); err != nil {
+		tick, err := s.next(ctx)
+		if err != nil {
 			break // the time is over, or it was interrupted
 		}
 		t.tell(recorder.Err())
+		engines.observe(tick.Point.Probes)
 	}
 	return closeRecording(out, recorder, path)
 }

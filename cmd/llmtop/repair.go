@@ -25,9 +25,9 @@ samples are lost; of a store one file. What is damaged is only read, never chang
 				return interruption(err, "no file was left")
 			}
 			out := cmd.OutOrStdout()
-			_, err = fmt.Fprintf(out, "%s: saved %s; lost %d samples at %d places\n", oneLine(output), contents(copied), check.Lost, len(check.Places))
+			_, err = fmt.Fprintf(out, "%s: saved %s; lost %s at %s\n", oneLine(output), contents(copied), counted(check.Lost, "sample"), counted(len(check.Places), "place"))
 			if check.Unknown > 0 && err == nil {
-				_, err = fmt.Fprintf(out, "not saved: %d records of a newer llmtop\n", check.Unknown)
+				_, err = fmt.Fprintf(out, "not saved: %s of a newer llmtop\n", counted(check.Unknown, "record"))
 			}
 			return failed(err, "")
 		},

@@ -28,8 +28,7 @@ func newReplayCommand() *cobra.Command {
 [ ] and { } jump, g goes to a time that you type, n to the next finding; a and b choose a
 stretch of time and c compares it; ? lists all keys.
 
---at takes a wall-clock time (15:04:05, 2026-01-02T15:04:05Z), a time from the start
-(90s, 5m), or a time before the end (-30s). --follow shows the end of a recording that is
+--at takes ` + momentForms + `. --follow shows the end of a recording that is
 still being written, as it grows.`,
 		Args: one("a recording: llmtop replay FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {

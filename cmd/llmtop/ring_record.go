@@ -17,13 +17,16 @@ func recordRing(ctx context.Context, out *lines, urls []string, o ringOptions, i
 	s.ring.log = out.printf
 	out.printf("the last %s are kept in memory; a cause that is named or SIGUSR1 writes them to %s", shortSpan(o.span), o.dir)
 	stop := onSIGUSR1(func() { s.ring.trigger("signal", "SIGUSR1") })
+	engines := newReach(out.printf)
 	for first := true; ; first = false {
-		if _, err := s.next(ctx); err != nil {
+		tick, err := s.next(ctx)
+		if err != nil {
 			break // the time is over, or it was interrupted
 		}
 		if first {
 			out.printf("first sample taken")
 		}
+		engines.observe(tick.Point.Probes)
 	}
 	stop()
 	_, err = s.ring.close() // it has said which files there are

@@ -185,16 +185,23 @@ func TestAKeyWritesAtOnce(t *testing.T) {
 	}
 }
 
+// written waits for the files to which nothing more is written.
+func (i *incident) written() {
+	for _, e := range i.ending {
+		<-e.Ended()
+	}
+}
+
 // TestNoMoreFilesThanAllowed: the folder's own count; nothing is deleted, and the ring goes on.
 func TestNoMoreFilesThanAllowed(t *testing.T) {
 	i := newIncident(t, time.Minute, 0)
 	i.o.files = 1
 	i.pass(10, "")
 	i.trigger("key", "key w")
-	<-i.ending[0].Ended()
+	i.written()
 	i.pass(1, "")
 	i.trigger("key", "key w")
-	<-i.ending[0].Ended()
+	i.written()
 	i.pass(1, "")
 	var f panes.Frame
 	if i.describe(&f); !strings.Contains(f.Unrecorded, "holds 1 incident files (--ring-files)") {
@@ -205,6 +212,7 @@ func TestNoMoreFilesThanAllowed(t *testing.T) {
 	}
 	os.Remove(filepath.Join(i.o.dir, "llmtop-20261130T120010Z-key.llmrec"))
 	i.trigger("key", "key w")
+	i.written()
 	i.pass(1, "")
 	if i.describe(&f); f.Unrecorded != "" {
 		t.Errorf("with room again it says %q", f.Unrecorded)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,6 +168,25 @@ func TestClockSetBack(t *testing.T) {
 	start, end := recording(t, []int{100, 101, 40, 41}, nil).ends()
 	if end.Before(start) {
 		t.Errorf("from %s to %s", start, end)
+	}
+}
+
+// TestMarkThatCannotBeSetSaysHow presses m where nothing is recorded: in a replay, and on a
+// screen that only looks at an engine or follows a recording.
+func TestMarkThatCannotBeSetSaysHow(t *testing.T) {
+	for _, live := range []bool{false, true} {
+		past := &history{}
+		past.push(&rules.Tick{Point: &probes.Point{Sample: &probes.Sample{At: morning}}, Diagnosis: rules.Diagnosis{State: rules.Healthy}})
+		v := newViewer(past, panes.Frame{}, live)
+		v.app = panes.NewApp(nil, v)
+		v.Mark()
+		(<-v.wishes)()
+		if !strings.Contains(v.said, "llmtop mark add FILE TEXT") {
+			t.Errorf("live %v: says %q", live, v.said)
+		}
+		if n := len([]rune(v.said)); n > 64 { // beside the keys in 80 columns
+			t.Errorf("live %v: %d columns", live, n)
+		}
 	}
 }
 

@@ -51,7 +51,7 @@ const shownPlaces = 50
 func printCheck(out io.Writer, c record.Check) error {
 	state := "nothing is lost"
 	if !c.Clean() {
-		state = fmt.Sprintf("damaged at %d places, %d samples are lost", len(c.Places), c.Lost)
+		state = fmt.Sprintf("damaged at %s, %s lost", counted(len(c.Places), "place"), counted(c.Lost, "sample"))
 	}
 	if !c.CleanClose {
 		state += "; not closed: still being written, or its writer was killed"
@@ -79,7 +79,7 @@ func lostText(d record.Damage) string {
 	case d.Bytes == 0:
 		return fmt.Sprintf("%d samples need what is lost elsewhere", d.Samples)
 	case d.Samples == 0:
-		return fmt.Sprintf("%d bytes, no sample that anybody could count", d.Bytes)
+		return fmt.Sprintf("%d bytes, no sample that is known of", d.Bytes)
 	}
 	return fmt.Sprintf("%d bytes, %d samples", d.Bytes, d.Samples)
 }

@@ -50,7 +50,7 @@ func (k recordType) isFrame() bool { return k == typeFrame || k == typeFrameV1 }
 
 // flagZstd marks a payload compressed with zstd (of a frame: what follows its
 // prefix). Bits 4–7 change how a payload is read: a reader that does not know
-// one of them skips the record. Bits 1–3 may be ignored.
+// one of them skips the record. Bits 0–3 may be ignored.
 const (
 	flagZstd     = 1 << 4
 	mustKnowMask = 0xF0
