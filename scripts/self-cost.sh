@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What llmtop itself costs: CPU and memory of the live screen at 1 Hz, in a terminal of
-# 200x50 (tmux), attached to the built-in engine under load. Without the engine.
+# 200x50 (tmux), and of `llmtop record`, attached to the built-in engine under load.
+# Without the engine.
 #
 #   scripts/self-cost.sh [seconds] [rounds]      default: 60 seconds, 3 rounds
 set -euo pipefail
@@ -10,7 +11,7 @@ dir=$(mktemp -d)
 socket="llmtop-cost-$$"
 cleanup() {
   tmux -L "$socket" kill-server 2>/dev/null || true
-  kill "${engine:-}" "${load:-}" 2>/dev/null || true
+  kill "${engine:-}" "${load:-}" "${recorder:-}" 2>/dev/null || true
   rm -rf "$dir"
 }
 trap cleanup EXIT
@@ -23,16 +24,24 @@ url=$(grep -o 'http://[^ ]*' "$dir/serve")
 
 hz=$(getconf CLK_TCK)
 ticks() { awk '{print $14+$15}' "/proc/$1/stat"; }
-echo "llmtop at 1 Hz, 200x50, engine at 5 requests/s; $window s after $warm s of warm-up"
+# measure NAME PID: what the process takes from after the warm-up on.
+measure() {
+  local from to began ended
+  sleep "$warm"
+  from=$(ticks "$2"); began=$(date +%s.%N)
+  sleep "$window"
+  to=$(ticks "$2"); ended=$(date +%s.%N)
+  awk -v n="$1" -v d=$((to - from)) -v hz="$hz" -v a="$began" -v b="$ended" \
+      -v rss="$(awk '/VmRSS/{print $2}' "/proc/$2/status")" -v hwm="$(awk '/VmHWM/{print $2}' "/proc/$2/status")" \
+      'BEGIN{printf "%s: %.2f %% of a core, RSS %.1f MB, peak %.1f MB\n", n, d/hz/(b-a)*100, rss/1024, hwm/1024}'
+}
+
+echo "llmtop at 1 Hz, engine at 5 requests/s; $window s after $warm s of warm-up"
 for round in $(seq "$rounds"); do
   tmux -L "$socket" new-session -d -x 200 -y 50 -s "r$round" "exec env LANG=C.UTF-8 TERM=xterm-256color $dir/llmtop $url"
-  pid=$(tmux -L "$socket" list-panes -t "r$round" -F '#{pane_pid}')
-  sleep "$warm"
-  from=$(ticks "$pid"); began=$(date +%s.%N)
-  sleep "$window"
-  to=$(ticks "$pid"); ended=$(date +%s.%N)
-  awk -v r="$round" -v d=$((to - from)) -v hz="$hz" -v a="$began" -v b="$ended" \
-      -v rss="$(awk '/VmRSS/{print $2}' "/proc/$pid/status")" -v hwm="$(awk '/VmHWM/{print $2}' "/proc/$pid/status")" \
-      'BEGIN{printf "round %d: %.2f %% of a core, RSS %.1f MB, peak %.1f MB\n", r, d/hz/(b-a)*100, rss/1024, hwm/1024}'
+  measure "screen 200x50, round $round" "$(tmux -L "$socket" list-panes -t "r$round" -F '#{pane_pid}')"
   tmux -L "$socket" kill-session -t "r$round"
+  "$dir/llmtop" record -o "$dir/$round.llmrec" "$url" 2>/dev/null & recorder=$!
+  measure "record, round $round" "$recorder"
+  kill -INT "$recorder"; wait "$recorder" || true
 done

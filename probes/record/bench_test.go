@@ -1,8 +1,10 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand"
 	"os"
@@ -61,10 +63,12 @@ func (discard) Close() error                { return nil }
 // samples as JSON lines into one zstd stream, the usual way, to compare.
 //
 //	go test -run xxx -bench Day -benchtime 1x ./probes/record
+//
+// With LLMTOP_DAY_DIR the files stay there, day-0.llmrec and day-20.llmrec, for other benchmarks.
 func BenchmarkDay(b *testing.B) {
 	for _, requests := range []int{0, 20} {
 		b.Run(map[int]string{0: "aggregates", 20: "20-requests"}[requests], func(b *testing.B) {
-			path := filepath.Join(b.TempDir(), "day.llmrec")
+			path := filepath.Join(cmp.Or(os.Getenv("LLMTOP_DAY_DIR"), b.TempDir()), fmt.Sprintf("day-%d.llmrec", requests))
 			b.Run("write", func(b *testing.B) {
 				for b.Loop() {
 					writeDay(b, path, requests)
