@@ -133,22 +133,3 @@ func (v View) Observed(d Distribution) *Histogram {
 	}
 	return total
 }
-
-// Finished returns the requests of the view that finished, each once, in order.
-// What the first point only carries on from an earlier read is not of this view.
-func (v View) Finished() []*Request {
-	var out []*Request
-	last := map[string]time.Time{}
-	for i, p := range v.points {
-		for _, section := range p.Requests {
-			if before, seen := last[section.Endpoint]; seen && section.At.Equal(before) {
-				continue
-			}
-			last[section.Endpoint] = section.At
-			if carried := i == 0 && p.Interval > 0 && p.At.Sub(section.At) >= p.Interval+lead; !carried {
-				out = append(out, section.Finished...)
-			}
-		}
-	}
-	return out
-}

@@ -79,37 +79,3 @@ func TestObserved(t *testing.T) {
 		}
 	}
 }
-
-func TestFinishedComeOnce(t *testing.T) {
-	section := func(read float64, endpoint string, ids ...string) *Requests {
-		r := &Requests{At: sec(read), Endpoint: endpoint}
-		for _, id := range ids {
-			r.Finished = append(r.Finished, &Request{ID: id})
-		}
-		return r
-	}
-	sample := func(at float64, r ...*Requests) *Point {
-		return bare(&Sample{At: sec(at), Interval: time.Second, Requests: r})
-	}
-	a, b, c := section(-0.1, "x", "1", "2"), section(-0.1, "y", "3"), section(1.9, "x", "4")
-	old := section(-30, "x", "0")
-	cases := []struct {
-		name string
-		v    View
-		want string
-	}{
-		{"empty", View{}, ""},
-		{"two endpoints, a carried section", View{points: []*Point{sample(0, a, b), sample(1, a, b), sample(2, c, b)}}, "1234"},
-		{"carried into the view", View{points: []*Point{sample(0, old), sample(1, old), sample(2, c)}}, "4"},
-		{"clock set back", View{points: []*Point{sample(0, section(0, "x", "7")), sample(1, section(-50, "x", "8"))}}, "78"},
-	}
-	for _, c := range cases {
-		got := ""
-		for _, r := range c.v.Finished() {
-			got += r.ID
-		}
-		if got != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
-		}
-	}
-}
