@@ -12,7 +12,7 @@ import (
 var (
 	userInfo     = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/"'<>?#@]*(?:@[^\s/"'<>?#@]*)*@`)
 	secretParam  = regexp.MustCompile(`(?i)([?&][^=&\s"']*(?:key|token|secret|passw|auth|sig)[^=&\s"']*=)[^&\s"'#]+`)
-	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|x-api-key|api[-_]key)(\s*[:=]\s*)(?:(?:bearer|basic|token)\s+)?[^\s"',;&]+`)
+	secretHeader = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|x-api-key|api[-_]key|[\w-]*(?:passw(?:or)?d|client[-_]secret|secret[-_]key|(?:access|auth|hf)[-_]token))(\s*[:=]\s*)(?:(?:bearer|basic|token)\s+)?[^\s"',;&]+`)
 	secretName   = regexp.MustCompile(`(?i)^(?:(?:proxy-)?authorization|x-api-key|api[-_]?key|password|secret|token)$`)
 	bearer       = regexp.MustCompile(`(?i)\bbearer\s+[a-z0-9._~+/=-]{6,}`)
 )
