@@ -47,6 +47,7 @@ type Request struct {
 	CachedTokens          int          `json:"cached_tokens"`
 	OutputTokens          int          `json:"output_tokens"`
 	Preemptions           int          `json:"preemptions,omitempty"`
+	Coarse                bool         `json:"coarse,omitempty"` // of the stages only queue, prefill and decode are told apart; what was before the queue is in receive, what came after decode in send
 	Stages                StageSeconds `json:"stages"`
 	TTFTSeconds           Opt[float64] `json:"ttft_seconds,omitzero"` // arrival until the first token is written, or is text if the answer is not streamed
 	E2ESeconds            Opt[float64] `json:"e2e_seconds,omitzero"`

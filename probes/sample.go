@@ -21,15 +21,18 @@ type Sample struct {
 	Interval  time.Duration `json:"interval"` // planned time between ticks, ns
 	Simulated bool          `json:"simulated,omitempty"`
 
-	Scrapes  []*Scrape     `json:"-"` // engine endpoints, raw series; recorded in their own encoding
-	Requests []*Requests   `json:"requests,omitempty"`
-	Host     *Host         `json:"host,omitempty"`
-	Process  *Process      `json:"process,omitempty"` // the engine's process
-	GPU      *GPU          `json:"gpu,omitempty"`
-	Profile  *Profile      `json:"profile,omitempty"`
-	Self     *Self         `json:"self,omitempty"`
-	Events   []Event       `json:"events,omitempty"` // since the previous sample
-	Probes   []ProbeStatus `json:"probes,omitempty"` // how each probe is doing
+	Scrapes  []*Scrape       `json:"-"` // engine endpoints, raw series; recorded in their own encoding
+	Requests []*Requests     `json:"requests,omitempty"`
+	Host     *Host           `json:"host,omitempty"`
+	Process  *Process        `json:"process,omitempty"` // the engine's process
+	GPU      *GPU            `json:"gpu,omitempty"`
+	Profile  *Profile        `json:"profile,omitempty"`
+	Configs  []*EngineConfig `json:"configs,omitempty"`  // how the engines are set up
+	Logs     []*EngineLog    `json:"logs,omitempty"`     // what their logs count
+	Canaries []*Canary       `json:"canaries,omitempty"` // how requests of our own fared
+	Self     *Self           `json:"self,omitempty"`
+	Events   []Event         `json:"events,omitempty"` // since the previous sample
+	Probes   []ProbeStatus   `json:"probes,omitempty"` // how each probe is doing
 }
 
 // Event is something that happened at a moment: an engine restart, a clock jump.

@@ -102,10 +102,13 @@ func (s seen) endedAgo() float64 {
 }
 
 // beforeFirstToken splits each TTFT into the stages before the first token; what
-// no stage holds is the writing of that token.
+// no stage holds is the writing of that token. With one request among them whose stages
+// are told coarsely all are.
 func beforeFirstToken(all iter.Seq[observation]) parts {
 	var p parts
+	coarse := false
 	for o := range all {
+		coarse = coarse || o.of.Coarse
 		rest := o.value
 		for st := probes.StageReceive; st <= probes.StagePrefill; st++ {
 			p.sum[st] += o.of.Stages[st]
@@ -115,17 +118,25 @@ func beforeFirstToken(all iter.Seq[observation]) parts {
 		p.total += o.value + math.Max(-rest, 0)
 		p.n++
 	}
+	if coarse {
+		return p.coarsened()
+	}
 	return p
 }
 
 func whole(all iter.Seq[observation]) parts {
 	var p parts
+	coarse := false
 	for o := range all {
+		coarse = coarse || o.of.Coarse
 		for st, seconds := range o.of.Stages {
 			p.sum[st] += seconds
 			p.total += seconds
 		}
 		p.n++
+	}
+	if coarse {
+		return p.coarsened()
 	}
 	return p
 }

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"llmtop/probes"
 	"llmtop/probes/cpuprofile"
 	"llmtop/probes/host"
@@ -31,9 +33,22 @@ func apiKey() string { return strings.TrimSpace(os.Getenv(apiKeyVariable)) }
 
 func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 
+// attachOptions say what is looked at and how. Each command that looks at something
+// live has them; flags adds what can be chosen.
+type attachOptions struct {
+	urls     []string // none: look on the common ports
+	interval time.Duration
+}
+
+// flags adds the flags of a command that attaches.
+func (o *attachOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
+}
+
 // attach returns the collector of everything there is to know about the engines at
-// urls and this host. Without urls it keeps looking on the common ports until one answers.
-func attach(urls []string, interval time.Duration) *probes.Collector {
+// the URLs and this host. Without URLs it keeps looking on the common ports until one answers.
+func attach(o attachOptions) *probes.Collector {
+	urls, interval := o.urls, o.interval
 	var list []probes.Scheduled
 	var pid func() int
 	if len(urls) == 0 {

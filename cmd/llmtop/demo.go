@@ -98,7 +98,7 @@ func demoLog(out io.Writer, headless bool) func(string, ...any) {
 }
 
 func attachDemo(cmd *cobra.Command, d *demo.Demo, o demoOptions) error {
-	collector := attach([]string{d.URL}, o.live.interval)
+	collector := attach(attachOptions{urls: []string{d.URL}, interval: o.live.interval})
 	defer collector.Close()
 	if !o.headless {
 		return watch(cmd, collector, o.live, panes.Frame{Title: "demo " + d.URL, Waiting: "waiting for the engine"})

@@ -21,6 +21,7 @@ const (
 )
 
 type diagnoseOptions struct {
+	attachOptions
 	json  bool
 	watch time.Duration
 	at    string
@@ -40,6 +41,7 @@ unknown cause. With --watch it is that of the last verdict.`,
 		Args: one("an engine or a recording: llmtop diagnose URL|FILE|DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args[0], o) },
 	}
+	o.attachOptions.flags(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "one JSON object a line")
 	cmd.Flags().DurationVar(&o.watch, "watch", 0, "keep looking for this long")
 	cmd.Flags().StringVar(&o.at, "at", "", "the moment of a recording (`time` as in replay --at)")
@@ -48,6 +50,9 @@ unknown cause. With --watch it is that of the last verdict.`,
 
 func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	if err := checkDuration("watch", o.watch); err != nil {
+		return err
+	}
+	if err := checkInterval(o.interval); err != nil {
 		return err
 	}
 	p := printer{out: cmd.OutOrStdout(), json: o.json}
@@ -87,6 +92,7 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 	if err != nil {
 		return nil, err
 	}
+	o.urls = []string{url}
 	if o.at != "" {
 		return nil, usage(errors.New("--at picks a moment of a recording, and this is an engine"), "")
 	}
@@ -96,7 +102,7 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 	}
 	ctx, cancel := context.WithTimeout(ctx, look)
 	defer cancel()
-	collector := attach([]string{url}, time.Second)
+	collector := attach(o.attachOptions)
 	defer collector.Close()
 	s, err := newSession(collector)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 )
 
 type liveOptions struct {
-	record   string
-	once     bool
-	interval time.Duration
-	ring     ringOptions
+	attachOptions
+	record string
+	once   bool
+	ring   ringOptions
 }
 
 // firstLook is how long the search on the common ports may hold up the first frame.
@@ -47,17 +47,18 @@ func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
 	if err != nil {
 		return err
 	}
+	o.urls = urls
 	if err := noTerminal(); !o.once && err != nil {
 		return usage(err, "llmtop --once prints one frame as plain text; llmtop diagnose is for scripts")
 	}
 	waiting := "waiting for " + strings.Join(urls, ", ")
 	if len(urls) == 0 {
-		urls = discover(cmd.Context(), firstLook)
+		o.urls = discover(cmd.Context(), firstLook)
 		waiting = fmt.Sprintf("no engine found on 127.0.0.1, ports %s\nstill looking; or name one: llmtop http://HOST:PORT", triedPorts())
 	}
-	collector := attach(urls, o.interval)
+	collector := attach(o.attachOptions)
 	defer collector.Close()
-	return watch(cmd, collector, o, panes.Frame{Title: strings.Join(urls, " "), Waiting: waiting})
+	return watch(cmd, collector, o, panes.Frame{Title: strings.Join(o.urls, " "), Waiting: waiting})
 }
 
 // watch shows a live source on the screen, or once as text.

@@ -15,10 +15,11 @@ import (
 
 // recordOptions say where headless recording goes and for how long.
 type recordOptions struct {
-	output             string
-	store              storeOptions
-	ring               ringOptions
-	duration, interval time.Duration
+	attachOptions
+	output   string
+	store    storeOptions
+	ring     ringOptions
+	duration time.Duration
 }
 
 func newRecordCommand() *cobra.Command {
@@ -51,7 +52,7 @@ less than 256 MiB free or DIR holds --ring-files of them.`,
 	o.store.flags(cmd)
 	o.ring.flags(cmd, "")
 	cmd.Flags().DurationVar(&o.duration, "duration", 0, "how long (0: until interrupted)")
-	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
+	o.attachOptions.flags(cmd)
 	return cmd
 }
 
@@ -87,14 +88,14 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 		ctx, cancel = context.WithTimeout(ctx, o.duration)
 		defer cancel()
 	}
-	if len(urls) == 0 {
-		urls = discover(ctx, time.Second)
+	if o.urls = urls; len(urls) == 0 {
+		o.urls = discover(ctx, time.Second)
 	}
 	out := newLines(cmd.ErrOrStderr())
 	defer out.close()
 	defer spareSIGPIPE()()
 	if o.ring.on() {
-		return recordRing(ctx, out, urls, o.ring, o.interval)
+		return recordRing(ctx, out, o.attachOptions, o.ring)
 	}
 	path := o.output
 	var recorder *record.Writer
@@ -107,7 +108,7 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 	if err != nil {
 		return err
 	}
-	collector := attach(urls, o.interval)
+	collector := attach(o.attachOptions)
 	defer collector.Close()
 	s, err := newSession(collector)
 	if err != nil {

@@ -1,19 +1,16 @@
 package main
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // recordRing runs a ring without a screen until ctx ends, saying what it does.
-func recordRing(ctx context.Context, out *lines, urls []string, o ringOptions, interval time.Duration) error {
-	collector := attach(urls, interval)
+func recordRing(ctx context.Context, out *lines, a attachOptions, o ringOptions) error {
+	collector := attach(a)
 	defer collector.Close()
 	s, err := newSession(collector)
 	if err != nil {
 		return failed(err, "")
 	}
-	s.ring = newIncidents(o, interval)
+	s.ring = newIncidents(o, a.interval)
 	s.ring.log = out.printf
 	out.printf("the last %s are kept in memory; a cause that is named or SIGUSR1 writes them to %s", shortSpan(o.span), o.dir)
 	stop := onSIGUSR1(func() { s.ring.trigger("signal", "SIGUSR1") })

@@ -39,7 +39,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 	root.Flags().StringVar(&live.record, "record", "", "keep everything in this recording (a `file`; one that is there is gone on with)")
 	live.ring.flags(root, ".")
 	root.Flags().BoolVar(&live.once, "once", false, "print one frame as plain text and exit")
-	root.Flags().DurationVar(&live.interval, "interval", time.Second, "time between samples")
+	live.attachOptions.flags(root)
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
 		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())

@@ -26,6 +26,9 @@ func keepShape(shape *regexp.Regexp) func(*redactor, string) bool {
 	return func(_ *redactor, s string) bool { return shape.MatchString(s) }
 }
 
+// rankShape is a place in an engine's parallelism: "dp0", "tp1", "dp0 tp1", "scheduler".
+var rankShape = regexp.MustCompile(`^(?:(?:dp|tp|pp|ep)[0-9]{1,4}(?: |$))+$|^(?:scheduler|detokenizer|server|engine|worker|frontend)$`)
+
 // isGPUModel reports a name made of a vendor's product words alone.
 func isGPUModel(s string) bool {
 	for _, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '-' }) {
