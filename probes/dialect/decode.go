@@ -1,27 +1,46 @@
 package dialect
 
-import (
-	"math"
+import "llmtop/probes"
 
-	"llmtop/probes"
-)
-
-// engine fills the canonical fields from a page's values. A field of the table
-// that the page does not have is NotExposed: absent is never 0.
+// engine fills the canonical readings from a page's values. A reading that the page
+// does not have is NotExposed: absent is never 0.
 func (p *plan) engine(s *probes.Scrape) *probes.Engine {
-	e := &probes.Engine{At: s.At, Endpoint: s.Endpoint, Dialect: p.dialect, Model: p.model}
-	for _, t := range tables() {
-		if t.name == p.dialect {
-			notExposed(e, t)
+	e := p.read(s)
+	for _, part := range p.parts {
+		e.Parts = append(e.Parts, part.read(s))
+	}
+	return e
+}
+
+func (p *plan) read(s *probes.Scrape) *probes.Engine {
+	e := &probes.Engine{At: s.At, Endpoint: s.Endpoint, Dialect: p.table.name, Model: p.model,
+		Role: p.role, Instance: p.instance, AtFinish: p.atFinish, Origins: p.origins}
+	for i := range probes.EngineReadings {
+		if number := probes.EngineReadings[i].Number; number != nil {
+			*number(e) = probes.None[float64](probes.NotExposed)
 		}
 	}
 	for i := range p.numbers {
 		n := &p.numbers[i]
-		*n.field.number(e) = n.read(s.Values)
+		*n.reading.Number(e) = n.read(s.Values)
 	}
 	for _, f := range p.fixed {
-		*f.field.number(e) = probes.Some(f.value)
+		*f.reading.Number(e) = probes.Some(f.value)
 	}
+	for i := range p.ratios {
+		*p.ratios[i].reading.Histogram(e) = p.ratios[i].read(s.Values)
+	}
+	p.histograms(e, s.Values)
+	for i := range p.waits {
+		if v, ok := p.waits[i].of.read(s.Values).Get(); ok {
+			e.Waits = append(e.Waits, probes.Wait{Name: p.waits[i].name, Depth: v})
+		}
+	}
+	return e
+}
+
+// histograms reads them all into one allocation.
+func (p *plan) histograms(e *probes.Engine, values []float64) {
 	cells := 0
 	for i := range p.hists {
 		cells += len(p.hists[i].bounds)
@@ -29,52 +48,7 @@ func (p *plan) engine(s *probes.Scrape) *probes.Engine {
 	room := make([]float64, cells)
 	for i := range p.hists {
 		h := &p.hists[i]
-		*h.field.histogram(e) = h.histogram(s.Values, room)
+		*h.reading.Histogram(e) = h.histogram(values, room)
 		room = room[len(h.bounds):]
 	}
-	return e
-}
-
-func notExposed(e *probes.Engine, t *table) {
-	for i := range t.fields {
-		if number := t.fields[i].number; number != nil {
-			*number(e) = probes.None[float64](probes.NotExposed)
-		}
-	}
-}
-
-// read joins the groups of a field; groups without a number are left out.
-func (n *numberPlan) read(values []float64) probes.Opt[float64] {
-	total, any := 0.0, false
-	for _, group := range n.groups {
-		v, ok := highest(values, group)
-		if !ok {
-			continue
-		}
-		switch {
-		case !any:
-			total = v
-		case n.field.join == worst:
-			total = max(total, v)
-		case n.field.join == least:
-			total = min(total, v)
-		default:
-			total += v
-		}
-		any = true
-	}
-	if !any {
-		return probes.None[float64](probes.NotExposed)
-	}
-	return probes.Some(total)
-}
-
-// highest of the copies of one gauge; mostly there is one.
-func highest(values []float64, group []int) (v float64, ok bool) {
-	for _, i := range group {
-		if x := values[i]; !math.IsNaN(x) && !math.IsInf(x, 0) && (!ok || x > v) {
-			v, ok = x, true
-		}
-	}
-	return v, ok
 }

@@ -6,7 +6,6 @@
 package dialect
 
 import (
-	"strings"
 	"sync"
 
 	"llmtop/probes"
@@ -14,12 +13,33 @@ import (
 
 // table is the vocabulary of one engine. Names in it are folded (see fold).
 type table struct {
-	name   string
-	prefix string // a family that begins with it proves the engine
-	fields []field
+	name   string   // one of probes.Dialects
+	prefix string   // a family that begins with it proves the engine;
+	all    []string // or these families together, for names without a prefix
+
+	rows  []row
+	waits []waitRow // what the waiting requests are made of
+
+	model     []string               // labels with the model's name; nil: model_name
+	instances []string               // labels by which the engines behind one page differ
+	ranks     []string               // labels of ranks that all tell the same: the lowest is read
+	role      probes.Role            // what every page of this kind does, unless
+	roleLabel string                 // a label says it,
+	roles     map[string]probes.Role // in these words
+	atFinish  []string               // token counters move when a request ends, unless the page has one of these
+	finishes  bool                   // whether atFinish means anything
 }
 
-// tables lists the engines that can be read, the most telling first.
+// waitRow names a part of the waiting requests: one family's value, or one for each value of a label.
+type waitRow struct {
+	name  string
+	names []string
+	by    string // label whose values are the names
+	where where
+}
+
+// tables lists the engines that can be read, the most telling first: a page may have
+// families of several, a worker's of its engine and of the framework around it.
 func tables() []*table { return []*table{&vllm} }
 
 // Decode returns what a scrape says in canonical terms, nil when no dialect
@@ -64,16 +84,4 @@ func (d *Decoder) plan(schema *probes.Schema) *plan {
 		d.plans[schema] = p
 	}
 	return p
-}
-
-// recognise finds the table whose prefix occurs in the page.
-func recognise(schema *probes.Schema) *table {
-	for _, t := range tables() {
-		for i := range schema.Series {
-			if strings.HasPrefix(fold(schema.Series[i].Family, probes.Untyped), t.prefix) {
-				return t
-			}
-		}
-	}
-	return nil
 }

@@ -31,71 +31,13 @@ func load(t testing.TB, path string) *probes.Scrape {
 
 func parse(page string) *probes.Scrape { return scrape.Parse([]byte(page)) }
 
-// numbers and histograms list the fields of an Engine for the goldens.
-func numbers(e *probes.Engine) []named[probes.Opt[float64]] {
-	return []named[probes.Opt[float64]]{
-		{"running", e.Running}, {"waiting", e.Waiting}, {"kv usage", e.KVUsage}, {"kv tokens", e.KVTokens},
-		{"max running", e.MaxRunning}, {"token budget", e.TokenBudget}, {"start", e.StartUnixSecs},
-		{"prompt tokens", e.PromptTokens}, {"generation tokens", e.GenerationTokens}, {"prefix queries", e.PrefixQueries}, {"prefix hits", e.PrefixHits},
-		{"preemptions", e.Preemptions}, {"finished", e.Finished}, {"failed", e.Failed}, {"rejected", e.Rejected},
-	}
-}
-
-func histogramsOf(e *probes.Engine) []named[*probes.Histogram] {
-	return []named[*probes.Histogram]{
-		{"ttft", e.TTFT}, {"tpot", e.TPOT}, {"step time", e.StepTime}, {"e2e", e.E2E}, {"queue", e.Queue}, {"prefill", e.Prefill},
-		{"decode", e.Decode}, {"prompt length", e.PromptLen}, {"output length", e.OutputLen}, {"step tokens", e.StepTokens},
-	}
-}
-
-type named[T any] struct {
-	name  string
-	value T
-}
-
-func say(e *probes.Engine) string {
-	if e == nil {
-		return "no dialect\n"
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q at %s %s\n", e.Dialect, e.Model, e.Endpoint, e.At.Format(time.RFC3339))
-	for _, n := range numbers(e) {
-		if v, ok := n.value.Get(); ok {
-			fmt.Fprintf(&b, "%s: %v\n", n.name, v)
-		} else {
-			fmt.Fprintf(&b, "%s: %v\n", n.name, n.value.Why())
-		}
-	}
-	for _, n := range histogramsOf(e) {
-		if h := n.value; h != nil {
-			fmt.Fprintf(&b, "%s: count %v sum %v\n  bounds %v\n  cumulative %v\n", n.name, h.Count, h.Sum, h.Bounds, h.Cumulative)
-		} else {
-			fmt.Fprintf(&b, "%s: none\n", n.name)
-		}
-	}
-	return b.String()
-}
-
 func TestGoldens(t *testing.T) {
 	pages, _ := filepath.Glob(filepath.Join(expositions, "*.prom"))
 	if len(pages) < 6 {
 		t.Fatalf("%d fixtures in %s", len(pages), expositions)
 	}
 	for _, path := range pages {
-		golden := filepath.Join("testdata", strings.TrimSuffix(filepath.Base(path), ".prom")+".golden")
-		got := say(Decode(load(t, path)))
-		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-		}
+		checkGolden(t, strings.TrimSuffix(filepath.Base(path), ".prom"), Decode(load(t, path)))
 	}
 }
 
@@ -146,14 +88,14 @@ func TestDecodeSmallPages(t *testing.T) {
 		{"another engine", "# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs 3\n", "no dialect"},
 		{"no engine", "# TYPE go_goroutines gauge\ngo_goroutines 3\nhttp_requests_total 4\n", "no dialect"},
 		{"empty", "", "no dialect"},
-		{"TYPE decides: a gauge is no counter", "# TYPE vllm:prompt_tokens_total gauge\nvllm:prompt_tokens_total 3\n", "prompt tokens: not exposed"},
+		{"TYPE decides: a gauge is no counter", "# TYPE vllm:prompt_tokens_total gauge\nvllm:prompt_tokens_total 3\n", "prompt_tokens_total: not exposed"},
 		{"TYPE decides: a counter is no gauge", "# TYPE vllm:num_requests_running counter\nvllm:num_requests_running 3\n", "running: not exposed"},
 		{"without TYPE lines", "vllm:prompt_tokens_total 3\nvllm:num_requests_running 2\n", "running: 2\n"},
 		{"histogram without TYPE lines", "vllm:e2e_request_latency_seconds_bucket{le=\"1\"} 2\nvllm:e2e_request_latency_seconds_bucket{le=\"+Inf\"} 3\nvllm:e2e_request_latency_seconds_sum 4\n",
-			"e2e: count 3 sum 4\n  bounds [1]\n  cumulative [2]\n"},
+			"e2e_seconds: count 3 sum 4\n  bounds [1]\n  cumulative [2]\n"},
 		{"no number", "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running NaN\n", "running: not exposed"},
-		{"no sum", "# TYPE vllm:e2e_request_latency_seconds histogram\nvllm:e2e_request_latency_seconds_bucket{le=\"+Inf\"} 3\n", "e2e: none"},
-		{"a histogram's bucket is no number", "# TYPE vllm:e2e_request_latency_seconds histogram\nvllm:e2e_request_latency_seconds_bucket{le=\"1\"} NaN\nvllm:e2e_request_latency_seconds_sum 1\nvllm:e2e_request_latency_seconds_count 1\n", "e2e: none"},
+		{"no sum", "# TYPE vllm:e2e_request_latency_seconds histogram\nvllm:e2e_request_latency_seconds_bucket{le=\"+Inf\"} 3\n", "e2e_seconds: none"},
+		{"a histogram's bucket is no number", "# TYPE vllm:e2e_request_latency_seconds histogram\nvllm:e2e_request_latency_seconds_bucket{le=\"1\"} NaN\nvllm:e2e_request_latency_seconds_sum 1\nvllm:e2e_request_latency_seconds_count 1\n", "e2e_seconds: none"},
 		{"engines with other buckets", `# TYPE vllm:e2e_request_latency_seconds histogram
 vllm:e2e_request_latency_seconds_bucket{engine="0",le="1"} 2
 vllm:e2e_request_latency_seconds_bucket{engine="0",le="2"} 3
@@ -163,12 +105,12 @@ vllm:e2e_request_latency_seconds_bucket{engine="1",le="1"} 5
 vllm:e2e_request_latency_seconds_bucket{engine="1",le="4"} 6
 vllm:e2e_request_latency_seconds_sum{engine="1"} 7
 vllm:e2e_request_latency_seconds_count{engine="1"} 6
-`, "e2e: count 9 sum 11\n  bounds [1]\n  cumulative [7]\n"},
-		{"the simulator's label", "# TYPE vllm:request_success_total counter\nvllm:request_success_total{finish_reason=\"length\"} 5\n", "finished: 5\n"},
-		{"no failure seen is not 0 failures", "# TYPE vllm:request_success_total counter\nvllm:request_success_total{finish_reason=\"length\"} 5\n", "failed: not exposed\n"},
+`, "e2e_seconds: count 9 sum 11\n  bounds [1]\n  cumulative [7]\n"},
+		{"the simulator's label", "# TYPE vllm:request_success_total counter\nvllm:request_success_total{finish_reason=\"length\"} 5\n", "finished_total: 5\n"},
+		{"no failure seen is not 0 failures", "# TYPE vllm:request_success_total counter\nvllm:request_success_total{finish_reason=\"length\"} 5\n", "failed_total: not exposed\n"},
 		{"waiting by reason alone", "# TYPE vllm:num_requests_waiting_by_reason gauge\nvllm:num_requests_waiting_by_reason{reason=\"capacity\"} 5\nvllm:num_requests_waiting_by_reason{reason=\"deferred\"} 1\n", "waiting: 6\n"},
 		{"two models", "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{model_name=\"a\"} 1\nvllm:num_requests_running{model_name=\"b\"} 2\n", "vllm \"a +1\""},
-		{"capacity that is no number", "# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"None\",num_gpu_blocks=\"5\"} 1\n", "kv tokens: not exposed"},
+		{"capacity that is no number", "# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{block_size=\"None\",num_gpu_blocks=\"5\"} 1\n", "kv_cache_tokens: not exposed"},
 	}
 	for _, c := range cases {
 		if got := say(Decode(parse(c.page))); !strings.Contains(got, c.want) {
@@ -224,10 +166,13 @@ func TestSamples(t *testing.T) {
 			t.Errorf("%s: %s", path, say(e))
 			continue
 		}
-		for _, h := range histogramsOf(e) {
-			rare := h.name == "step tokens" || h.name == "queue" // the simulator tells of a queue once somebody waited
-			if h.value == nil && !rare {
-				t.Errorf("%s: no %s", path, h.name)
+		for _, r := range probes.EngineReadings {
+			switch r.Name { // the simulator tells of a queue once somebody waited
+			case "step_tokens", "queue_seconds", "frontend_seconds", "transfer_seconds":
+				continue
+			}
+			if r.Histogram != nil && *r.Histogram(e) == nil {
+				t.Errorf("%s: no %s", path, r.Name)
 			}
 		}
 	}

@@ -11,20 +11,21 @@ import (
 
 // histogramPlan is a histogram made of the series of one or more engines.
 type histogramPlan struct {
-	field  *field
-	bounds []float64 // those that all engines have, ascending, without +Inf
-	le     [][]int   // per bound: the bucket series
-	inf    []int     // the +Inf buckets: the count where _count is not exposed
-	count  []int
-	sum    []int
+	reading probes.EngineReading
+	bounds  []float64 // those that all engines have, ascending, without +Inf, in base units
+	le      [][]int   // per bound: the bucket series
+	inf     []int     // the +Inf buckets: the count where _count is not exposed
+	count   []int
+	sum     []int
+	scale   float64
 }
 
-func compileHistogram(schema *probes.Schema, byName map[string][]int, f *field) (histogramPlan, bool) {
-	h := histogramPlan{field: f}
+func compileHistogram(on *page, r *row, of probes.EngineReading, usual []probes.MetricType) (histogramPlan, bool) {
+	h := histogramPlan{reading: of, scale: r.factor()}
 	buckets := map[float64][]int{}
 	most := 0
-	for _, i := range pick(schema, byName, f) {
-		s := &schema.Series[i]
+	for _, i := range on.pick(r, r.names, usual) {
+		s := &on.schema.Series[i]
 		switch {
 		case strings.HasSuffix(s.Name, "_bucket"):
 			le, err := strconv.ParseFloat(s.Label("le"), 64)
@@ -48,8 +49,9 @@ func compileHistogram(schema *probes.Schema, byName map[string][]int, f *field) 
 		}
 	}
 	slices.Sort(h.bounds)
-	for _, le := range h.bounds {
+	for i, le := range h.bounds {
 		h.le = append(h.le, buckets[le])
+		h.bounds[i] = le * h.scale
 	}
 	return h, len(h.sum) > 0 && (len(h.count) > 0 || len(h.inf) > 0)
 }
@@ -64,6 +66,7 @@ func (h *histogramPlan) histogram(values, room []float64) *probes.Histogram {
 	ok := true
 	out.Count, ok = total(values, count, ok)
 	out.Sum, ok = total(values, h.sum, ok)
+	out.Sum *= h.scale
 	for i, series := range h.le {
 		out.Cumulative[i], ok = total(values, series, ok)
 	}
@@ -80,4 +83,63 @@ func total(values []float64, indices []int, ok bool) (float64, bool) {
 		t += values[i]
 	}
 	return t, ok && !math.IsNaN(t) && !math.IsInf(t, 0)
+}
+
+// countedPlan is a histogram without bounds, of two counters: what was spent and how
+// often. Its mean is exact, it has no quantiles.
+type countedPlan struct {
+	reading probes.EngineReading
+	sum     []int
+	count   []int
+	scale   float64
+}
+
+func compileCounted(on *page, r *row, of probes.EngineReading, usual []probes.MetricType) (countedPlan, bool) {
+	c := countedPlan{reading: of, scale: r.factor(), sum: on.sums(r, r.names, usual), count: on.sums(r, r.count, usual)}
+	for _, name := range r.plus {
+		c.sum = append(c.sum, on.sums(r, []string{name}, usual)...)
+	}
+	return c, len(c.sum) > 0 && len(c.count) > 0
+}
+
+// sums finds counters, or the sums of histograms where a name is one's with _sum or _count.
+func (p *page) sums(r *row, names []string, usual []probes.MetricType) []int {
+	for _, name := range names {
+		stem, ending := name, ""
+		for _, end := range []string{"_sum", "_count"} {
+			if s, found := strings.CutSuffix(name, end); found && len(p.byName[s]) > 0 {
+				stem, ending = s, end
+			}
+		}
+		if ending == "" {
+			if out := p.pick(r, []string{name}, usual); len(out) > 0 {
+				return out
+			}
+			continue
+		}
+		var out []int
+		for _, i := range p.pick(r, []string{stem}, histogramsAndSummaries) {
+			if strings.HasSuffix(p.schema.Series[i].Name, ending) {
+				out = append(out, i)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
+
+var histogramsAndSummaries = []probes.MetricType{probes.HistogramType, probes.Summary}
+
+// read adds up; nil when something is no number.
+func (c *countedPlan) read(values []float64) *probes.Histogram {
+	out, ok := &probes.Histogram{}, true
+	out.Count, ok = total(values, c.count, ok)
+	out.Sum, ok = total(values, c.sum, ok)
+	out.Sum *= c.scale
+	if !ok {
+		return nil
+	}
+	return out
 }

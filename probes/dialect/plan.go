@@ -1,179 +1,147 @@
 package dialect
 
 import (
-	"slices"
-	"strconv"
+	"iter"
 	"strings"
 
 	"llmtop/probes"
 )
 
-// plan is a table applied to one page shape: which series make up which field.
+// plan is a table applied to one page shape: which series make up which reading. For a
+// page with several engines there is one for each of them besides.
 type plan struct {
-	dialect string
-	model   string
-	numbers []numberPlan
-	fixed   []fixedPlan
-	hists   []histogramPlan
+	table    *table
+	instance string
+	model    string
+	role     probes.Role
+	atFinish bool
+	origins  map[string]probes.Origin
+	numbers  []numberPlan
+	fixed    []fixedPlan
+	hists    []histogramPlan
+	ratios   []countedPlan
+	waits    []waitPlan
+	parts    []*plan
 }
 
-// numberPlan is a field made of series. A group is what one engine told; pids of
-// a group are copies of one gauge that a multi-process exporter left behind.
-type numberPlan struct {
-	field  *field
-	groups [][]int // indices into the page
-}
-
-// fixedPlan is a field whose number stands in a label.
-type fixedPlan struct {
-	field *field
-	value float64
+// waitPlan is a part of the waiting requests.
+type waitPlan struct {
+	name string
+	of   *numberPlan
 }
 
 // compile maps a page shape, nil when no dialect knows it.
 func compile(schema *probes.Schema) *plan {
-	t := recognise(schema)
+	whole := newPage(schema)
+	t := whole.recognise()
 	if t == nil {
 		return nil
 	}
-	byName := indexByName(schema)
-	p := &plan{dialect: t.name, model: modelName(schema)}
-	for i := range t.fields {
-		f := &t.fields[i]
-		switch {
-		case f.histogram != nil:
-			if h, ok := compileHistogram(schema, byName, f); ok {
-				p.hists = append(p.hists, h)
-			}
-		case len(f.labels) > 0:
-			if v, ok := labelNumber(schema, pick(schema, byName, f), f); ok {
-				p.fixed = append(p.fixed, fixedPlan{f, v})
-			}
-		default:
-			if series := pick(schema, byName, f); len(series) > 0 {
-				p.numbers = append(p.numbers, numberPlan{f, groups(schema, series)})
-			}
-		}
+	whole = whole.lowestRanks(t.ranks)
+	p := t.compile(whole)
+	for _, name := range whole.instances(t.instances) {
+		part := t.compile(whole.only(func(s *probes.Series) bool { return instanceOf(s, t.instances) == name }))
+		part.instance = name
+		p.parts = append(p.parts, part)
 	}
 	return p
 }
 
-// indexByName lists the series of each folded family name.
-func indexByName(schema *probes.Schema) map[string][]int {
-	by := map[string][]int{}
-	for i := range schema.Series {
-		name := fold(family(&schema.Series[i]), schema.Series[i].Type)
-		by[name] = append(by[name], i)
+func (t *table) compile(on *page) *plan {
+	p := &plan{table: t, model: on.modelName(t.model), role: t.roleOn(on), atFinish: t.finishes && !on.has(t.atFinish), origins: map[string]probes.Origin{}}
+	for i := range t.rows {
+		r := &t.rows[i]
+		of, known := probes.LookupEngineReading(r.of)
+		if _, done := p.origins[r.of]; done || !known || !r.fits(on) {
+			continue
+		}
+		if p.take(on, r, of) {
+			p.origins[r.of] = r.origin()
+		}
 	}
-	return by
+	for i := range t.waits {
+		p.waits = append(p.waits, t.waits[i].compile(on)...)
+	}
+	return p
 }
 
-// family is the family of a series. Without a TYPE line the ending of its name
-// is all there is to go by.
-func family(s *probes.Series) string {
-	if s.Type == probes.Untyped {
-		for _, end := range []string{"_bucket", "_sum", "_count"} {
-			if stem, found := strings.CutSuffix(s.Family, end); found {
-				return stem
+// fits reports whether the page has and lacks what a row says.
+func (r *row) fits(on *page) bool {
+	return (len(r.needs) == 0 || on.has(r.needs)) && !on.has(r.lacks)
+}
+
+// take plans a row; false when the page cannot fill it.
+func (p *plan) take(on *page, r *row, of probes.EngineReading) bool {
+	usual := usualTypes(of, r)
+	switch {
+	case of.Histogram != nil && r.count != nil:
+		c, ok := compileCounted(on, r, of, usual)
+		if ok {
+			p.ratios = append(p.ratios, c)
+		}
+		return ok
+	case of.Histogram != nil:
+		h, ok := compileHistogram(on, r, of, usual)
+		if ok {
+			p.hists = append(p.hists, h)
+		}
+		return ok
+	case len(r.label) > 0:
+		v, ok := labelNumber(on.schema, on.pick(r, r.names, usual), r)
+		if ok {
+			p.fixed = append(p.fixed, fixedPlan{of, v * r.factor()})
+		}
+		return ok
+	}
+	n, ok := compileNumber(on, r, of.Join, usual)
+	if ok {
+		n.reading = of
+		p.numbers = append(p.numbers, n)
+	}
+	return ok
+}
+
+// roleOn is what an instance does, by its role label where it has one.
+func (t *table) roleOn(on *page) probes.Role {
+	if t.roleLabel != "" {
+		for i := range on.schema.Series {
+			if role, known := t.roles[on.schema.Series[i].Label(t.roleLabel)]; known {
+				return role
 			}
 		}
 	}
-	return s.Family
+	return t.role
 }
 
-// pick finds the series of a field under the first of its names that the page
-// has. When exporters repeat them under two spellings, one spelling is taken.
-func pick(schema *probes.Schema, byName map[string][]int, f *field) []int {
-	for _, name := range f.names {
-		var out []int
-		spelling := ""
-		for _, i := range byName[name] {
-			s := &schema.Series[i]
-			if !f.admitsType(s.Type) || !f.only.admits(s) || strings.HasSuffix(s.Name, "_created") {
-				continue
-			}
-			if spelling == "" {
-				spelling = family(s)
-			}
-			if family(s) == spelling {
-				out = append(out, i)
-			}
-		}
-		if len(out) > 0 {
-			return out
-		}
+// maxWaits bounds the parts of the waiting requests.
+const maxWaits = 32
+
+func (w *waitRow) compile(on *page) []waitPlan {
+	r := &row{names: w.names, where: w.where}
+	series := on.pick(r, r.names, gauges)
+	if len(series) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// groups parts series that differ in more than their pid.
-func groups(schema *probes.Schema, series []int) [][]int {
-	var out [][]int
-	at := map[string]int{}
+	if w.by == "" {
+		return []waitPlan{{w.name, &numberPlan{groups: groups(on.schema, series, r.pids), scale: 1}}}
+	}
+	byName := map[string][]int{}
+	var order []string
 	for _, i := range series {
-		key := identity(&schema.Series[i], "pid")
-		g, known := at[key]
-		if !known {
-			g = len(out)
-			at[key] = g
-			out = append(out, nil)
+		name := on.schema.Series[i].Label(w.by)
+		if name == "" || len(order) >= maxWaits {
+			continue
 		}
-		out[g] = append(out[g], i)
+		if byName[name] == nil {
+			order = append(order, name)
+		}
+		byName[name] = append(byName[name], i)
+	}
+	var out []waitPlan
+	for _, name := range order {
+		out = append(out, waitPlan{name, &numberPlan{groups: groups(on.schema, byName[name], r.pids), scale: 1}})
 	}
 	return out
 }
 
-// identity is the labels of a series as text, without one of them.
-func identity(s *probes.Series, without string) string {
-	var b strings.Builder
-	for _, l := range s.Labels {
-		if l.Name != without {
-			b.WriteString(strconv.Quote(l.Name) + strconv.Quote(l.Value))
-		}
-	}
-	return b.String()
-}
-
-// labelNumber reads the number of an info field, summed over engines.
-func labelNumber(schema *probes.Schema, series []int, f *field) (total float64, ok bool) {
-	for _, i := range series {
-		for _, label := range f.labels {
-			if v, found := product(&schema.Series[i], label); found {
-				total += v
-				ok = true
-				break
-			}
-		}
-	}
-	return total, ok
-}
-
-// product multiplies the labels named in "a*b".
-func product(s *probes.Series, names string) (float64, bool) {
-	out := 1.0
-	for name := range strings.SplitSeq(names, "*") {
-		v, err := strconv.ParseFloat(s.Label(name), 64)
-		if err != nil || !(v >= 0) {
-			return 0, false
-		}
-		out *= v
-	}
-	return out, true
-}
-
-// modelName is the first model_name on the page; more of them are counted.
-func modelName(schema *probes.Schema) string {
-	var seen []string
-	for i := range schema.Series {
-		if m := schema.Series[i].Label("model_name"); m != "" && !slices.Contains(seen, m) && len(seen) < 100 {
-			seen = append(seen, m)
-		}
-	}
-	switch len(seen) {
-	case 0:
-		return ""
-	case 1:
-		return seen[0]
-	}
-	return seen[0] + " +" + strconv.Itoa(len(seen)-1)
-}
+func splitStars(names string) iter.Seq[string] { return strings.SplitSeq(names, "*") }

@@ -4,42 +4,66 @@ import "llmtop/probes"
 
 // vllm is vLLM's vocabulary: the names of its V1 engine, after them those that
 // older releases used (metrics were renamed in 0.9 to 0.13). Our own engine
-// speaks it too, and tells its limits in llmtop_engine_config_info.
+// speaks it too, and tells more under llmtop's own names.
 //
-// Labels model_name and engine part the series; a data-parallel server has
-// several engines behind one page.
+// The label engine parts a data-parallel server's engines, which stand behind one page;
+// under Ray it is the worker's or replica's.
 var vllm = table{
 	name: "vllm", prefix: "vllm_",
-	fields: []field{
-		{names: []string{"vllm_num_requests_running"}, types: gauges, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Running }},
-		{names: []string{"vllm_num_requests_waiting", "vllm_num_requests_waiting_by_reason"}, types: gauges, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Waiting }},
-		{names: []string{"vllm_kv_cache_usage_perc", "vllm_gpu_cache_usage_perc"}, types: gauges, join: worst, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.KVUsage }},
-		{names: []string{"vllm_cache_config_info"}, types: gauges, labels: []string{"kv_cache_size_tokens", "num_gpu_blocks*block_size"}, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.KVTokens }},
-		{names: []string{"llmtop_engine_config_info"}, types: gauges, labels: []string{"max_num_seqs"}, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.MaxRunning }},
-		{names: []string{"llmtop_engine_config_info"}, types: gauges, labels: []string{"max_num_batched_tokens"}, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.TokenBudget }},
-		{names: []string{"process_start_time_seconds"}, types: gauges, join: least, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.StartUnixSecs }},
+	instances: []string{"engine", "ReplicaId", "WorkerId"},
+	rows: []row{
+		{of: "running", names: []string{"vllm_num_requests_running"}},
+		{of: "waiting", names: []string{"vllm_num_requests_waiting", "vllm_num_requests_waiting_by_reason"}},
+		{of: "kv_usage_ratio", names: []string{"vllm_kv_cache_usage_perc", "vllm_gpu_cache_usage_perc"}},
+		{of: "kv_cache_tokens", names: []string{"vllm_cache_config_info"}, label: []string{"kv_cache_size_tokens", "num_gpu_blocks*block_size"}},
+		{of: "max_num_seqs", names: []string{"llmtop_engine_config_info"}, label: []string{"max_num_seqs"}},
+		{of: "max_num_batched_tokens", names: []string{"llmtop_engine_config_info"}, label: []string{"max_num_batched_tokens"}},
+		{of: "start_unix_seconds", names: []string{"process_start_time_seconds"}},
 
-		{names: []string{"vllm_prompt_tokens"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.PromptTokens }},
-		{names: []string{"vllm_generation_tokens"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.GenerationTokens }},
-		{names: []string{"vllm_prefix_cache_queries", "vllm_gpu_prefix_cache_queries"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.PrefixQueries }},
-		{names: []string{"vllm_prefix_cache_hits", "vllm_gpu_prefix_cache_hits"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.PrefixHits }},
-		{names: []string{"vllm_num_preemptions"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Preemptions }},
-		{names: []string{"vllm_request_success"}, types: counters, only: only{finishLabels, []string{"stop", "length", "repetition"}}, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Finished }},
-		{names: []string{"vllm_request_success"}, types: counters, only: only{finishLabels, []string{"abort", "error"}}, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Failed }},
-		{names: []string{"vllm_admission_rejections", "llmtop_requests_rejected"}, types: counters, number: func(e *probes.Engine) *probes.Opt[float64] { return &e.Rejected }},
+		{of: "prompt_tokens_total", names: []string{"vllm_prompt_tokens"}},
+		{of: "generation_tokens_total", names: []string{"vllm_generation_tokens"}},
+		{of: "tokens_per_second", names: []string{"vllm_avg_generation_throughput_toks_per_s"}, how: probes.Estimated},
+		{of: "prefix_queries_total", names: []string{"vllm_prefix_cache_queries", "vllm_gpu_prefix_cache_queries"}},
+		{of: "prefix_hits_total", names: []string{"vllm_prefix_cache_hits", "vllm_gpu_prefix_cache_hits"}},
+		{of: "prefix_hit_ratio", names: []string{"vllm_gpu_prefix_cache_hit_rate"}, lacks: []string{"vllm_prefix_cache_queries", "vllm_gpu_prefix_cache_queries"}, how: probes.Estimated},
+		{of: "prompt_computed_tokens_total", names: []string{"vllm_prompt_tokens_by_source"}, where: is("source", "local_compute")},
+		{of: "prompt_cached_tokens_total", names: []string{"vllm_prompt_tokens_by_source"}, where: is("source", "local_cache_hit")},
+		{of: "prompt_received_tokens_total", names: []string{"vllm_prompt_tokens_by_source"}, where: is("source", "external_kv_transfer")},
+		{of: "preemptions_total", names: []string{"vllm_num_preemptions"}},
+		{of: "finished_total", names: []string{"vllm_request_success"}, where: finish("stop", "length", "repetition")},
+		{of: "failed_total", names: []string{"vllm_request_success"}, where: finish("abort", "error")},
+		{of: "aborted_total", names: []string{"vllm_request_success"}, where: finish("abort")},
+		{of: "rejected_total", names: []string{"vllm_admission_rejections", "llmtop_requests_rejected"}},
+		{of: "spec_drafts_total", names: []string{"vllm_spec_decode_num_drafts"}},
+		{of: "spec_draft_tokens_total", names: []string{"vllm_spec_decode_num_draft_tokens"}},
+		{of: "spec_accepted_tokens_total", names: []string{"vllm_spec_decode_num_accepted_tokens"}},
+		{of: "spec_acceptance_ratio", names: []string{"vllm_spec_decode_draft_acceptance_rate"}, lacks: []string{"vllm_spec_decode_num_draft_tokens"}, how: probes.Estimated},
 
-		{names: []string{"vllm_time_to_first_token_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.TTFT }},
-		{names: []string{"vllm_request_time_per_output_token_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.TPOT }},
-		{names: []string{"vllm_inter_token_latency_seconds", "vllm_time_per_output_token_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.StepTime }},
-		{names: []string{"vllm_e2e_request_latency_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.E2E }},
-		{names: []string{"vllm_request_queue_time_seconds", "vllm_time_in_queue_requests"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.Queue }},
-		{names: []string{"vllm_request_prefill_time_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.Prefill }},
-		{names: []string{"vllm_request_decode_time_seconds"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.Decode }},
-		{names: []string{"vllm_request_prompt_tokens"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.PromptLen }},
-		{names: []string{"vllm_request_generation_tokens"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.OutputLen }},
-		{names: []string{"vllm_iteration_tokens"}, types: histograms, histogram: func(e *probes.Engine) **probes.Histogram { return &e.StepTokens }},
+		{of: "ttft_seconds", names: []string{"vllm_time_to_first_token_seconds"}},
+		{of: "tpot_seconds", names: []string{"vllm_request_time_per_output_token_seconds"}},
+		// A step yields several tokens when drafts are accepted: what the steps took over what came out.
+		{of: "tpot_seconds", names: []string{"vllm_inter_token_latency_seconds_sum"}, count: []string{"vllm_generation_tokens"}, needs: specDecoding, how: probes.Difference},
+		{of: "tpot_seconds", names: []string{"vllm_inter_token_latency_seconds", "vllm_time_per_output_token_seconds"}, lacks: specDecoding, how: probes.Estimated},
+		{of: "step_seconds", names: []string{"vllm_inter_token_latency_seconds", "vllm_time_per_output_token_seconds"}},
+		{of: "e2e_seconds", names: []string{"vllm_e2e_request_latency_seconds"}},
+		{of: "queue_seconds", names: []string{"vllm_request_queue_time_seconds", "vllm_time_in_queue_requests"}},
+		{of: "prefill_seconds", names: []string{"vllm_request_prefill_time_seconds"}},
+		{of: "decode_seconds", names: []string{"vllm_request_decode_time_seconds"}},
+		{of: "transfer_seconds", names: []string{"vllm_nixl_xfer_time_seconds"}},
+		{of: "prompt_length_tokens", names: []string{"vllm_request_prompt_tokens"}},
+		{of: "output_length_tokens", names: []string{"vllm_request_generation_tokens"}},
+		{of: "step_tokens", names: []string{"vllm_iteration_tokens"}},
+	},
+	waits: []waitRow{
+		{names: []string{"vllm_num_requests_waiting_by_reason"}, by: "reason"},
+		{names: []string{"llmtop_class_requests_waiting"}, by: "class"},
 	},
 }
 
-// finishLabels: vLLM says finished_reason, its public simulator finish_reason.
-var finishLabels = []string{"finished_reason", "finish_reason"}
+// specDecoding are families that are there only when drafts are made.
+var specDecoding = []string{"vllm_spec_decode_num_draft_tokens", "vllm_spec_decode_num_accepted_tokens"}
+
+// finish restricts by how requests ended: vLLM says finished_reason, its public simulator finish_reason.
+func finish(reasons ...string) where {
+	return where{{labels: []string{"finished_reason", "finish_reason"}, values: reasons}}
+}

@@ -1,0 +1,116 @@
+package dialect
+
+import (
+	"math"
+
+	"llmtop/probes"
+)
+
+// numberPlan is a number made of series. A group is what one engine told: series of
+// a group are copies of one gauge that a multi-process exporter left behind.
+type numberPlan struct {
+	reading probes.EngineReading
+	groups  [][]int // indices into the page
+	join    probes.Join
+	over    *numberPlan // divided by it
+	scale   float64
+}
+
+// fixedPlan is a reading whose number stands in a label.
+type fixedPlan struct {
+	reading probes.EngineReading
+	value   float64
+}
+
+func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType) (numberPlan, bool) {
+	series := on.pick(r, r.names, usual)
+	if len(series) == 0 {
+		return numberPlan{}, false
+	}
+	for _, name := range r.plus {
+		series = append(series, on.pick(r, []string{name}, usual)...)
+	}
+	n := numberPlan{groups: groups(on.schema, series, r.pids), join: join, scale: r.factor()}
+	if len(r.over) > 0 {
+		below := on.pick(&row{where: r.per}, r.over, anyNumber)
+		if len(below) == 0 {
+			return numberPlan{}, false
+		}
+		n.join = probes.Sum // used over all, not the mean of shares
+		n.over = &numberPlan{groups: groups(on.schema, below, sameThing), scale: 1}
+	}
+	return n, true
+}
+
+// groups parts series that differ in more than their pid.
+func groups(schema *probes.Schema, series []int, pids copies) [][]int {
+	var out [][]int
+	at := map[string]int{}
+	for _, i := range series {
+		key := schema.Series[i].Name + identity(&schema.Series[i], "pid")
+		g, known := at[key]
+		if !known || pids == eachOwn {
+			g = len(out)
+			at[key] = g
+			out = append(out, nil)
+		}
+		out[g] = append(out[g], i)
+	}
+	return out
+}
+
+// read joins the groups; groups without a number are left out.
+func (n *numberPlan) read(values []float64) probes.Opt[float64] {
+	total, any := 0.0, false
+	for _, group := range n.groups {
+		v, ok := highest(values, group)
+		if !ok {
+			continue
+		}
+		switch {
+		case !any:
+			total = v
+		case n.join == probes.Highest:
+			total = max(total, v)
+		case n.join == probes.Lowest:
+			total = min(total, v)
+		default:
+			total += v
+		}
+		any = true
+	}
+	if any && n.over != nil {
+		below, ok := n.over.read(values).Get()
+		if any = ok && below > 0; any {
+			total /= below
+		}
+	}
+	if !any {
+		return probes.None[float64](probes.NotExposed)
+	}
+	return probes.Some(total * n.scale)
+}
+
+// highest of the copies of one gauge; mostly there is one.
+func highest(values []float64, group []int) (v float64, ok bool) {
+	for _, i := range group {
+		if x := values[i]; !math.IsNaN(x) && !math.IsInf(x, 0) && (!ok || x > v) {
+			v, ok = x, true
+		}
+	}
+	return v, ok
+}
+
+// labelNumber reads the number of an info series, summed over engines.
+func labelNumber(schema *probes.Schema, series []int, r *row) (total float64, ok bool) {
+	for _, i := range series {
+		for _, label := range r.label {
+			if v, found := labelValue(&schema.Series[i], label); found {
+				total += v
+				ok = true
+				break
+			}
+		}
+	}
+	return total, ok
+}
