@@ -37,7 +37,7 @@ func (d *Diagnoser) diagnose(n *now, signals, base Signals) Diagnosis {
 	for _, w := range d.watched {
 		raised[w.family] = raised[w.family] || w.raised
 	}
-	s := &scene{at: n.at, now: signals, base: base.at, past: d.past, onset: d.onset, held: d.held}
+	s := &scene{at: n.at, now: signals, buckets: n.buckets, base: base.at, past: d.past, onset: d.onset, held: d.held}
 	split := maps.Clone(raised)
 	split["ttft"] = split["ttft"] || raised[refusedFamily] // who is refused would have waited
 	out.Attribution, s.coarse = attributions(split, n.stages, d.base.stages())

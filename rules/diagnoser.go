@@ -104,7 +104,7 @@ func (d *Diagnoser) Observe(s *probes.Sample) *Tick {
 	if requests > 0 || signals.Get("ttft.p50").Seen() || signals.Get("batch.running").Or(0) > 0 {
 		d.traffic = n.at
 	}
-	return &Tick{Point: p, Signals: signals, Baseline: base, Diagnosis: d.diagnose(n, signals, base)}
+	return &Tick{Point: p, Signals: signals, Buckets: n.buckets, Instances: n.told, Baseline: base, Diagnosis: d.diagnose(n, signals, base)}
 }
 
 // baselines is what each signal is held against now.

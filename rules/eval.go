@@ -31,14 +31,15 @@ const (
 
 // scene is what clauses are evaluated against at one tick.
 type scene struct {
-	at     time.Time
-	now    Signals
-	base   func(sig int) probes.Opt[float64]
-	past   *history
-	added  []Attribution
-	coarse bool                // added knows only frontend, queue, prefill and decode
-	onset  []time.Time         // per signal, when it left its baseline; zero while in it
-	held   map[*node]time.Time // since when the condition of a held(…) holds
+	at      time.Time
+	now     Signals
+	buckets []Bucket // of now
+	base    func(sig int) probes.Opt[float64]
+	past    *history
+	added   []Attribution
+	coarse  bool                // added knows only frontend, queue, prefill and decode
+	onset   []time.Time         // per signal, when it left its baseline; zero while in it
+	held    map[*node]time.Time // since when the condition of a held(…) holds
 }
 
 // cond evaluates a condition. Every part is evaluated at every tick, so that

@@ -60,8 +60,11 @@ func digitsFor(v float64, most int) int {
 }
 
 // change says how a number moved: "85 ms → 2.4 s (28×)".
-func change(from, to float64, unit string) string {
-	s := Format(from, unit) + " → " + Format(to, unit)
+func change(from, to float64, unit string) string { return changeTo(from, to, Format(to, unit), unit) }
+
+// changeTo is change with the new number already written.
+func changeTo(from, to float64, shown, unit string) string {
+	s := Format(from, unit) + " → " + shown
 	if from > 0 && to/from >= 1.1 && unit != "ratio" {
 		s += fmt.Sprintf(" (%s×)", plain(to/from))
 	}

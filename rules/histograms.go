@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"time"
 
 	"llmtop/probes"
@@ -23,6 +22,9 @@ func (n *now) fromHistograms() {
 	}
 	area, _ := n.area(view.View, waitingRequests).Get()
 	n.stages = h.split(area)
+	if h.ttft.n == 0 && n.stages.ttft.n > 0 { // no engine tells it: an estimated mean, no quantiles
+		n.ttft = latency{hist: &probes.Histogram{Count: n.stages.ttft.n, Sum: n.stages.ttft.total}, wide: view == &n.wide}
+	}
 	n.stages.tpot = parts{n: n.tpot.count(), coarse: true}
 	if mean, ok := n.tpot.mean().Get(); ok {
 		n.stages.tpot.total = mean * n.stages.tpot.n
@@ -53,7 +55,7 @@ func (n *now) histogram(of distribution) (latency, quick) {
 
 // sums are the counts and seconds of the engine's stage histograms over a view.
 type sums struct {
-	ttft, queue, prefill, decode, e2e count
+	ttft, frontend, queue, prefill, decode, e2e count
 }
 
 type count struct{ n, sum float64 }
@@ -75,48 +77,25 @@ func (c count) mean() float64 {
 func sumsOver(n *now, s *lookback) sums {
 	at := func(of distribution) count { return countOf(n.observed(s, of)) }
 	return sums{
-		ttft:    at(ttftHistogram),
-		queue:   at(queueHistogram),
-		prefill: at(prefillHistogram),
-		decode:  at(decodeHistogram),
-		e2e:     at(e2eHistogram),
+		ttft:     at(ttftHistogram),
+		frontend: at(frontendHistogram),
+		queue:    at(queueHistogram),
+		prefill:  at(prefillHistogram),
+		decode:   at(decodeHistogram),
+		e2e:      at(e2eHistogram),
 	}
-}
-
-// split turns histogram sums into parts: the frontend is what the TTFT holds
-// beside queue and prefill. Queue times are told at the end of a request, long
-// after the TTFT they belong to; while a queue stands, the seconds spent waiting
-// (waitArea, the waiting gauge over time) per first token correct that: Little's law.
-func (s sums) split(waitArea float64) stageMeans {
-	var m stageMeans
-	if s.ttft.n > 0 && (s.queue.n > 0 || waitArea > 0) {
-		mean, prefill := s.ttft.mean(), math.Min(s.prefill.mean(), s.ttft.mean())
-		queue := math.Min(math.Max(s.queue.mean(), waitArea/s.ttft.n), mean-prefill)
-		m.ttft = parts{n: s.ttft.n, total: s.ttft.sum, coarse: true}
-		m.ttft.sum[probes.StageQueue] = queue * s.ttft.n
-		m.ttft.sum[probes.StagePrefill] = prefill * s.ttft.n
-		m.ttft.sum[partFrontend] = math.Max(s.ttft.sum-(queue+prefill)*s.ttft.n, 0)
-	}
-	if s.e2e.n > 0 && s.decode.n > 0 {
-		m.e2e = parts{n: s.e2e.n, total: s.e2e.sum, coarse: true}
-		m.e2e.sum[probes.StageQueue] = s.queue.mean() * s.e2e.n
-		m.e2e.sum[probes.StagePrefill] = s.prefill.mean() * s.e2e.n
-		m.e2e.sum[probes.StageDecode] = s.decode.mean() * s.e2e.n
-		m.e2e.sum[partFrontend] = math.Max(s.e2e.mean()-s.queue.mean()-s.prefill.mean()-s.decode.mean(), 0) * s.e2e.n
-	}
-	return m
 }
 
 // area is a gauge over time at all endpoints: gauge-seconds, by trapezes.
 func (n *now) area(v probes.View, gauge engineReading) probes.Opt[float64] {
 	total, ok := 0.0, false
-	for _, end := range n.ends {
+	for _, end := range n.endsOf(gauge.side, gauge.told) {
 		values, times := v.Values(func(p *probes.Point) (float64, time.Time, bool) {
 			e := engineOf(p, end)
 			if e == nil {
 				return 0, time.Time{}, false
 			}
-			x, ok := gauge(e).Get()
+			x, ok := gauge.of(e).Get()
 			return x, e.At, ok
 		})
 		for i := 1; i < len(values); i++ {

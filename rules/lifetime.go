@@ -34,30 +34,30 @@ const (
 // lifetimeOf reads the first point that has an engine.
 func lifetimeOf(p *probes.Point) lifetime {
 	l := lifetime{tried: true, at: p.At, signals: make(Signals, len(table)), high: map[int]float64{}}
-	all := func(of func(*probes.Engine) *probes.Histogram) *probes.Histogram {
+	all := func(d distribution) *probes.Histogram {
 		var total *probes.Histogram
-		for _, e := range p.Engines {
-			total = merge(total, of(e))
+		for _, e := range speakers(p.Engines, distributions[d].Side, d.told) {
+			total = merge(total, d.of(e))
 		}
 		return total
 	}
-	ttft := all(func(e *probes.Engine) *probes.Histogram { return e.TTFT })
+	ttft := all(ttftHistogram)
 	if ttft == nil || ttft.Count < lifetimeNeeds {
 		return l
 	}
 	l.ok, l.requests = true, ttft.Count
-	tpot := all(func(e *probes.Engine) *probes.Histogram { return e.TPOT })
-	e2e := all(func(e *probes.Engine) *probes.Histogram { return e.E2E })
-	step := all(func(e *probes.Engine) *probes.Histogram { return e.StepTime })
-	prompt := all(func(e *probes.Engine) *probes.Histogram { return e.PromptLen })
-	output := all(func(e *probes.Engine) *probes.Histogram { return e.OutputLen })
+	tpot := all(tpotHistogram)
+	e2e := all(e2eHistogram)
+	step := all(stepHistogram)
+	prompt := all(promptHistogram)
+	output := all(outputHistogram)
 	for name, h := range map[string]*probes.Histogram{"ttft": ttft, "tpot": tpot, "e2e": e2e, "step": step, "prompt": prompt, "output": output} {
 		l.quantiles(name, h)
 	}
-	s := sums{ttft: countOf(ttft), e2e: countOf(e2e),
-		queue:   countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Queue })),
-		prefill: countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Prefill })),
-		decode:  countOf(all(func(e *probes.Engine) *probes.Histogram { return e.Decode }))}
+	s := sums{ttft: countOf(ttft), e2e: countOf(e2e), frontend: countOf(all(frontendHistogram)),
+		queue:   countOf(all(queueHistogram)),
+		prefill: countOf(all(prefillHistogram)),
+		decode:  countOf(all(decodeHistogram))}
 	l.stages = s.split(0)
 	l.stages.tpot = parts{n: countOf(tpot).n, total: countOf(tpot).sum, coarse: true}
 	l.stages.tpot.sum[probes.StageDecode] = l.stages.tpot.total

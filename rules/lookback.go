@@ -14,6 +14,7 @@ const (
 	tpotHistogram
 	stepHistogram
 	e2eHistogram
+	frontendHistogram
 	queueHistogram
 	prefillHistogram
 	decodeHistogram
@@ -23,29 +24,18 @@ const (
 	numDistributions
 )
 
-func (d distribution) of(e *probes.Engine) *probes.Histogram {
-	switch d {
-	case ttftHistogram:
-		return e.TTFT
-	case tpotHistogram:
-		return e.TPOT
-	case stepHistogram:
-		return e.StepTime
-	case e2eHistogram:
-		return e.E2E
-	case queueHistogram:
-		return e.Queue
-	case prefillHistogram:
-		return e.Prefill
-	case decodeHistogram:
-		return e.Decode
-	case promptHistogram:
-		return e.PromptLen
-	case outputHistogram:
-		return e.OutputLen
+// distributions are their rows in the table of engine readings.
+var distributions = func() (rows [numDistributions]probes.EngineReading) {
+	for i, name := range [...]string{"ttft_seconds", "tpot_seconds", "step_seconds", "e2e_seconds", "frontend_seconds", "queue_seconds",
+		"prefill_seconds", "decode_seconds", "prompt_length_tokens", "output_length_tokens", "step_tokens"} {
+		rows[i], _ = probes.LookupEngineReading(name)
 	}
-	return e.StepTokens
-}
+	return rows
+}()
+
+func (d distribution) of(e *probes.Engine) *probes.Histogram { return *distributions[d].Histogram(e) }
+
+func (d distribution) told(e *probes.Engine) bool { return d.of(e) != nil }
 
 // lookback is a view of which several signals ask the same: what a histogram gathered
 // over it at all engines is worked out when it is first asked for.
@@ -62,7 +52,7 @@ func (n *now) observed(s *lookback, d distribution) *probes.Histogram {
 		return s.gathered[d]
 	}
 	var total *probes.Histogram
-	for _, end := range n.ends {
+	for _, end := range n.endsOf(distributions[d].Side, d.told) {
 		h := s.Observed(func(p *probes.Point) (*probes.Histogram, time.Time) {
 			if e := engineOf(p, end); e != nil {
 				return d.of(e), e.At

@@ -41,6 +41,8 @@ type now struct {
 	total         float64                       // of means
 	gpuShare      gpuShares
 	gaugesAreDead bool
+	told          []Instance
+	buckets       []Bucket
 }
 
 // The families whose newest requests are watched.
@@ -88,6 +90,8 @@ func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
 		n.total += n.means[i].Or(0)
 	}
 	n.gpuShare = gpuSharesOf(n.span.View)
+	n.told = n.instances()
+	n.buckets = buckets(n)
 	return n
 }
 

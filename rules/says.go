@@ -121,17 +121,17 @@ func (s *scene) sayCompare(n *node, result truth) string {
 		return s.title(right) + " not seen"
 	}
 	if n.op == "==" && result == yes {
-		return s.title(left) + " " + Format(v, unit)
+		return s.title(left) + " " + s.shown(left, v, unit)
 	}
 	op := signs[n.op]
 	if result == no {
 		op = opposites[n.op]
 	}
-	limitText := Format(limit, unit)
+	limitText := s.shown(right, limit, unit)
 	if right.kind != numberNode {
 		limitText += " = " + s.title(right)
 	}
-	return s.title(left) + " " + Format(v, unit) + " (" + op + " " + limitText + ")"
+	return s.title(left) + " " + s.shown(left, v, unit) + " (" + op + " " + limitText + ")"
 }
 
 // How comparisons are written for people when they hold, and when they do not.
@@ -175,13 +175,21 @@ func (s *scene) sayCall(n *node, result truth) string {
 	}
 	switch n.op {
 	case "rising":
-		return s.title(x) + " " + is + "rising over " + Format(n.span, "s") + ", now " + Format(v, x.unit)
+		return s.title(x) + " " + is + "rising over " + Format(n.span, "s") + ", now " + s.shown(x, v, x.unit)
 	case "before":
 		return s.title(x) + " " + is + "moved before " + s.title(n.args[1])
 	}
 	b, ok := s.base(x.sig).Get()
 	if !ok {
-		return s.title(x) + " " + Format(v, x.unit) + ", no baseline to tell whether it is " + n.op
+		return s.title(x) + " " + s.shown(x, v, x.unit) + ", no baseline to tell whether it is " + n.op
 	}
-	return s.title(x) + " " + is + n.op + ": " + change(b, v, x.unit)
+	return s.title(x) + " " + is + n.op + ": " + changeTo(b, v, s.shown(x, v, x.unit), x.unit)
+}
+
+// shown writes a number; of a signal that a histogram tells, no more than is known.
+func (s *scene) shown(n *node, v float64, unit string) string {
+	if n.kind == signalNode && n.sig < len(s.buckets) {
+		return s.buckets[n.sig].Format(v, unit)
+	}
+	return Format(v, unit)
 }

@@ -26,7 +26,7 @@ func engineRows() []Signal {
 		{Name: "kv.preemption_rate", Title: "preemptions", Unit: "1/s", Kind: "engine", Step: 0.1, at: func(n *now) probes.Opt[float64] { return n.rate(preemptions) },
 			Formula: "sequences thrown out of the KV cache per second", Source: "preemption counter", Needs: metrics, Export: exportName("kv.preemptions", "1/s", "")},
 		{Name: "prefix.hit_ratio", Title: "prefix hits", Unit: "ratio", Kind: "engine", Step: 0.1, at: hitRatio,
-			Formula: "prompt tokens found in the prefix cache over those looked up", Source: "prefix cache counters", Needs: metrics, Export: exportName("prefix.hit", "ratio", "")},
+			Formula: "prompt tokens that were not computed over all prompt tokens", Source: "prompt tokens by source, else prefix cache counters, else the engine's own ratio", Needs: metrics, Export: exportName("prefix.hit", "ratio", "")},
 		{Name: "prefill.per_token", Title: "prefill per token", Unit: "s/token", Kind: "stage", Step: 2e-6, at: prefillPerToken,
 			Formula: "prefill seconds over uncached prompt tokens, requests of the now span", Source: "request records, else histograms", Needs: "requests or engine metrics", Export: exportName("prefill.per_token", "s/token", "")},
 		{Name: "step.tokens", Title: "tokens a step", Unit: "tokens", Kind: "engine", Step: 16, at: func(n *now) probes.Opt[float64] {
@@ -138,17 +138,6 @@ func slope(values []float64, times []time.Time) probes.Opt[float64] {
 	return missing()
 }
 
-func hitRatio(n *now) probes.Opt[float64] {
-	hits, _ := n.increase(n.span.View, prefixHits)
-	queries, _ := n.increase(n.span.View, prefixQueries)
-	h, ok := hits.Get()
-	q, ok2 := queries.Get()
-	if !ok || !ok2 || q <= 0 {
-		return missing()
-	}
-	return probes.Some(h / q)
-}
-
 func prefillPerToken(n *now) probes.Opt[float64] {
 	seconds, tokens := 0.0, 0.0
 	if n.exact {
@@ -161,8 +150,7 @@ func prefillPerToken(n *now) probes.Opt[float64] {
 	} else {
 		seconds = countOf(n.observed(&n.span, prefillHistogram)).sum
 		tokens = countOf(n.observed(&n.span, promptHistogram)).sum
-		hits, _ := n.increase(n.span.View, prefixHits)
-		tokens -= hits.Or(0)
+		tokens -= n.cachedTokens()
 	}
 	if tokens <= 0 || seconds <= 0 {
 		return missing()

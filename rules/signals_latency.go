@@ -18,6 +18,7 @@ func latencyRows() []Signal {
 			Formula: q.name + " of the time between two tokens of a stream, every step counts",
 			Source:  "the engine's inter-token histogram", Needs: "engine metrics",
 			Export: exportName("step", "s", `quantile="`+q.label+`"`),
+			bucket: func(n *now) Bucket { return histogramBucket(n.step, q.q) },
 			at: func(n *now) probes.Opt[float64] {
 				v, _, _ := n.step.Quantile(q.q)
 				return v
@@ -35,6 +36,7 @@ func quantiles(name, title, formula string, step float64, of func(*now) latency)
 		rows = append(rows, Signal{Name: name + "." + q.name, Title: title + " " + q.name, Unit: "s", Kind: "latency", Step: step,
 			Formula: q.name + " of " + formula, Source: "request records, else the engine's histogram", Needs: "requests or engine metrics",
 			Export: exportName(name, "s", `quantile="`+q.label+`"`),
+			bucket: func(n *now) Bucket { return of(n).bucketOf(q.q) },
 			at:     func(n *now) probes.Opt[float64] { return of(n).quantile(q.q) }})
 	}
 	return append(rows, Signal{Name: name + ".mean", Title: "mean " + title, Unit: "s", Kind: "latency", Step: step,

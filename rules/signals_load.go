@@ -43,8 +43,8 @@ func (n *now) ended() (requests, refused, seconds float64, ok bool) {
 		return requests, refused, n.records.begun, true
 	}
 	good, seconds := n.increase(n.span.View, finishedRequests)
-	bad, _ := n.increase(n.span.View, func(e *probes.Engine) probes.Opt[float64] { return e.Failed })
-	rejected, _ := n.increase(n.span.View, func(e *probes.Engine) probes.Opt[float64] { return e.Rejected })
+	bad, _ := n.increase(n.span.View, failedRequests)
+	rejected, _ := n.increase(n.span.View, rejectedRequests)
 	x, ok := good.Get()
 	return x + bad.Or(0), rejected.Or(0), seconds, ok && seconds > 0
 }
@@ -81,7 +81,7 @@ func (n *now) growth() (float64, bool) {
 		return n.records.inFlight - n.records.first, n.records.firstOK
 	}
 	growth, seen := 0.0, false
-	for _, end := range n.ends {
+	for _, end := range n.endsOf(probes.Scheduler, runningRequests.told) {
 		values, _ := n.span.Values(func(p *probes.Point) (float64, time.Time, bool) {
 			e := engineOf(p, end)
 			if e == nil || !e.Running.Seen() || !e.Waiting.Seen() {
