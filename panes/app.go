@@ -41,6 +41,7 @@ type App struct {
 	theme  theme
 	scroll int
 	help   bool
+	sheet  bool    // the engines' sheets lie over the panes
 	prompt *prompt // nil: closed
 	list   *list   // of marks; nil: closed
 	resync bool
@@ -160,7 +161,7 @@ func (a *App) draw(screen tcell.Screen, x, y, w, h int) (int, int, int, int) {
 		return x, y, w, h
 	}
 	v := newView(a.frame, a.scroll, a.help)
-	v.prompt, v.list = a.prompt, a.list
+	v.prompt, v.list, v.sheet = a.prompt, a.list, a.sheet
 	for i, r := range compose(v, w, h) {
 		paint(screen, y+i, r, &a.theme, a.frame.Look.ASCII)
 	}

@@ -13,7 +13,7 @@ var update = flag.Bool("update", false, "rewrite the golden screens")
 var scenes = []struct {
 	name  string
 	frame func() Frame
-}{{"normal", normalFrame}, {"empty", emptyFrame}, {"stale", staleFrame}, {"firing", firingFrame}, {"replay", replayFrame}}
+}{{"normal", normalFrame}, {"empty", emptyFrame}, {"stale", staleFrame}, {"firing", firingFrame}, {"replay", replayFrame}, {"several", severalFrame}}
 
 // TestGoldenScreens draws every scene at three sizes through the running
 // application and compares text and styles with testdata.

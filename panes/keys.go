@@ -93,6 +93,7 @@ func keyTable() []binding {
 		bind("space", "pause, go on", func(a *App, _ int) { a.controls.TogglePause() }, char(' ', 0)),
 	}, append(travelKeys(), stretchKeys()...)...),
 		updown,
+		bind("e", "what each engine tells and how it is known", openSheet, char('e', 0)),
 		bind("Esc", "close what lies over the panes", closeAll, press(tcell.KeyEscape, 0)),
 		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
 	)
@@ -132,6 +133,10 @@ func toggleCompare(a *App, _ int) {
 
 // closeAll closes a comparison; the help, the prompt and the list close before it is asked.
 func closeAll(a *App, _ int) {
+	if a.sheet {
+		a.sheet, a.scroll = false, 0
+		return
+	}
 	if a.frame.Comparing != nil {
 		a.scroll = 0
 		a.controls.Compare(false)
@@ -139,6 +144,9 @@ func closeAll(a *App, _ int) {
 }
 
 func openHelp(a *App, _ int) { a.help, a.scroll = true, 0 }
+
+// openSheet opens the engines' sheets, or closes them.
+func openSheet(a *App, _ int) { a.sheet, a.scroll = !a.sheet, 0 }
 
 func seek(unit time.Duration) func(*App, int) {
 	return func(a *App, n int) { a.controls.Seek(time.Duration(n) * unit) }

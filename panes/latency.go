@@ -2,12 +2,14 @@ package panes
 
 import (
 	"llmtop/probes"
+	"llmtop/rules"
 )
 
 // latencies are the rows of the latency pane.
 var latencies = [...]struct{ label, signal string }{{"TTFT", "ttft"}, {"TPOT", "tpot"}, {"E2E", "e2e"}}
 
-var quantiles = [...]string{"p50", "p95", "p99"}
+// quantiles are the columns; the mean is exact also where a histogram only knows buckets.
+var quantiles = [...]string{"p50", "p95", "p99", "mean"}
 
 // latencyWidths of the columns: name, quantile, change against the baseline, sparkline.
 func latencyWidths(w int) (name, quantile, against, spark int) {
@@ -18,12 +20,15 @@ func latencyWidths(w int) (name, quantile, against, spark int) {
 	return name, quantile, against, max(0, w-1-name-latencyQuantiles(w)*quantile-2-against-1)
 }
 
-// latencyQuantiles is how many of p95, p50, p99 there is room for.
+// latencyQuantiles is how many of p50, p95, p99 and mean there is room for.
 func latencyQuantiles(w int) int {
-	if w < 46 {
+	switch {
+	case w < 46:
 		return 2
+	case w < 76:
+		return 3
 	}
-	return 3
+	return len(quantiles)
 }
 
 // latencyHead names the columns.
@@ -53,7 +58,7 @@ func latencyRows(v *view, w int) []row {
 			if v.symptomatic(l.signal + "." + q) {
 				t = bad
 			}
-			r = r.right(v.fresh(at, t), quantile, show(v.sig(l.signal+"."+q), seconds))
+			r = r.right(v.fresh(at, t), quantile, v.quantile(l.signal+"."+q))
 		}
 		r = r.add(plain, "  ")
 		if isOld {
@@ -101,4 +106,20 @@ func compare(value, base probes.Opt[float64]) (sign, factor string, t tone) {
 		return sign, " ×>99", t
 	}
 	return sign, " ×" + digits(ratio), t
+}
+
+// quantile prints a signal in seconds, and where a histogram tells it no more than that
+// knows: "<300 ms" in its lowest bucket, ">80 s" beyond its last bound.
+func (v *view) quantile(signal string) string {
+	return show(v.sig(signal), func(x float64) string { return bucketed(v.tick.Bucket(signal), x, seconds) })
+}
+
+func bucketed(b rules.Bucket, x float64, print func(float64) string) string {
+	switch {
+	case b.Beyond():
+		return ">" + print(b.Low)
+	case b.Below():
+		return "<" + print(b.High)
+	}
+	return print(x)
 }

@@ -22,6 +22,8 @@ func compose(v *view, w, h int) []row {
 		rows = helpScreen(v, w, h)
 	case v.list != nil:
 		rows = marksScreen(v, w, h)
+	case v.sheet && v.tick != nil:
+		rows = engineScreen(v, w, h)
 	case v.Comparing != nil:
 		rows = compareScreen(v, w, h)
 	case v.tick == nil:
@@ -102,11 +104,13 @@ func smallScreen(v *view, w, h int) []row {
 // oneColumn is the usual 80x24.
 func oneColumn(v *view, w, h int) []row {
 	gpu := gpuRows(v, w, max(1, h/12))
+	engines := enginesRows(v, w, max(1, h/12))
 	blocks := []block{
 		{verdictRows(v, w, 1), 1, 0},
 		{[]row{titleRow(v, w)}, 1, 0},
 		{append([]row{latencyHead(v, w)}, latencyRows(v, w)...), 4, 1},
 		{loadRowsCompact(v, w), 2, 1},
+		{engines, len(engines), 2},
 		{stageRows(v, w), 2, 2},
 		{gpu, len(gpu), 3},
 		{hostRows(v, w), 2, 3},
@@ -164,6 +168,7 @@ func numberBlocks(v *view, w int) []block {
 	return []block{
 		{headed(w, "latency", latency), 5, 0},
 		{headed(w, "load", loadRows(v, w)), 4, 0},
+		{headed(w, "engines", enginesRows(v, w, 8)), 2, 1},
 		{headed(w, "stages", stageRows(v, w)), 3, 1},
 		{headed(w, "GPU", gpuRows(v, w, 16)), 2, 1},
 		{headed(w, "host", hostRows(v, w)), 3, 1},

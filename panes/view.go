@@ -16,6 +16,7 @@ type view struct {
 	at     time.Time   // the sample's time; panes know no other
 	scroll int         // lines the diagnosis is scrolled down
 	help   bool        // the help lies over the panes
+	sheet  bool        // the engines' sheets do
 	prompt *prompt     // lies over the last two lines
 	list   *list       // the marks lie over the panes
 }
