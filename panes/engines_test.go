@@ -54,6 +54,9 @@ func severalFrame() Frame {
 			t.Buckets[i] = rules.Bucket{Low: 2560, High: math.Inf(1)}
 		}
 	}
+	v := calm(history - 1)
+	v["queue.depth"], v["queue.oldest"], v["spec.acceptance"], v["step.p50"], v["step.p95"], v["step.mean"] = 9, 0, 0.72, 0.024, 0.031, 0.025
+	t.Signals = signals(v)
 	ticks[history-1] = &t
 	return Frame{Ticks: ticks, Title: title}
 }

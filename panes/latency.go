@@ -8,6 +8,15 @@ import (
 // latencies are the rows of the latency pane.
 var latencies = [...]struct{ label, signal string }{{"TTFT", "ttft"}, {"TPOT", "tpot"}, {"E2E", "e2e"}}
 
+// latenciesOf are the rows shown: the time of a step where drafts are verified, since a
+// step then yields several tokens and is no time per token.
+func latenciesOf(v *view) []struct{ label, signal string } {
+	if !v.sig("spec.acceptance").Seen() {
+		return latencies[:]
+	}
+	return append(latencies[:len(latencies):len(latencies)], struct{ label, signal string }{"step", "step"})
+}
+
 // quantiles are the columns; the mean is exact also where a histogram only knows buckets.
 var quantiles = [...]string{"p50", "p95", "p99", "mean"}
 
@@ -48,7 +57,7 @@ func latencyRows(v *view, w int) []row {
 	at := v.engineAt()
 	age, isOld := v.age(at)
 	var rows []row
-	for _, l := range latencies {
+	for _, l := range latenciesOf(v) {
 		r := row{}.add(plain, " ").left(strong, name, l.label)
 		for i, q := range quantiles[:latencyQuantiles(w)] {
 			t := plain
@@ -61,9 +70,12 @@ func latencyRows(v *view, w int) []row {
 			r = r.right(v.fresh(at, t), quantile, v.quantile(l.signal+"."+q))
 		}
 		r = r.add(plain, "  ")
-		if isOld {
+		switch {
+		case isOld:
 			r = r.left(old, against, ago(age)+" old")
-		} else {
+		case l.signal == "step":
+			r = r.left(faint, against, "drafts "+show(v.sig("spec.acceptance"), percent))
+		default:
 			r = append(r, againstBaseline(v, l.signal+".p95", against)...)
 		}
 		rows = append(rows, r.add(plain, " ").add(v.fresh(at, link), v.sparkline(l.signal+".p95", spark)))

@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"slices"
+
 	"llmtop/probes"
 )
 
@@ -51,6 +53,9 @@ func loadTone(v *view, signal string) tone {
 func loadNote(v *view, signal string) string {
 	switch signal {
 	case "queue.depth":
+		if waits := allWaits(v); waits != "" {
+			return slopeSign(v.sig("queue.slope")) + " " + waits
+		}
 		if oldest, ok := v.sig("queue.oldest").Get(); ok && oldest > 0 {
 			return slopeSign(v.sig("queue.slope")) + " oldest waits " + seconds(oldest)
 		}
@@ -65,6 +70,23 @@ func loadNote(v *view, signal string) string {
 		return "prefix hits " + show(v.sig("prefix.hit_ratio"), percent)
 	}
 	return ""
+}
+
+// allWaits says what the waiting requests are waiting for, where an engine tells more
+// than one part.
+func allWaits(v *view) string {
+	var all []probes.Wait
+	for _, e := range v.tick.Point.Engines {
+		for _, w := range e.Waits {
+			i := slices.IndexFunc(all, func(a probes.Wait) bool { return a.Name == w.Name })
+			if i < 0 {
+				all = append(all, probes.Wait{Name: w.Name})
+				i = len(all) - 1
+			}
+			all[i].Depth += w.Depth
+		}
+	}
+	return waitsText(all)
 }
 
 func errorTone(v *view) tone {

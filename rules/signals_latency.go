@@ -13,7 +13,7 @@ func latencyRows() []Signal {
 	for _, q := range []struct {
 		name, label string
 		q           float64
-	}{{"p50", "0.5", 0.50}, {"p99", "0.99", 0.99}} {
+	}{{"p50", "0.5", 0.50}, {"p95", "0.95", 0.95}, {"p99", "0.99", 0.99}} {
 		rows = append(rows, Signal{Name: "step." + q.name, Title: "step " + q.name, Unit: "s", Kind: "latency", Step: 0.005,
 			Formula: q.name + " of the time between two tokens of a stream, every step counts",
 			Source:  "the engine's inter-token histogram", Needs: "engine metrics",
@@ -24,7 +24,10 @@ func latencyRows() []Signal {
 				return v
 			}})
 	}
-	return rows
+	return append(rows, Signal{Name: "step.mean", Title: "mean step", Unit: "s", Kind: "latency", Step: 0.005,
+		Formula: "mean of the time between two tokens of a stream, every step counts; with accepted drafts a step yields several tokens",
+		Source:  "the engine's inter-token histogram", Needs: "engine metrics", Export: exportName("step.mean", "s", ""),
+		at: func(n *now) probes.Opt[float64] { return n.step.Mean() }})
 }
 
 func quantiles(name, title, formula string, step float64, of func(*now) latency) []Signal {
