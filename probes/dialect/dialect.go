@@ -36,11 +36,21 @@ type waitRow struct {
 	names []string
 	by    string // label whose values are the names
 	where where
+	lacks []string // not on a page with one of these families
 }
 
 // tables lists the engines that can be read, the most telling first: a page may have
 // families of several, a worker's of its engine and of the framework around it.
-func tables() []*table { return []*table{&vllm} }
+func tables() []*table {
+	return []*table{
+		&vllm,
+		&sglang,
+		&tgi,
+		&lmdeploy,
+		&dynamoFrontend,
+		&dynamoWorker,
+	}
+}
 
 // Decode returns what a scrape says in canonical terms, nil when no dialect
 // knows its names. It compiles the mapping each time; who decodes a stream of

@@ -85,7 +85,7 @@ func TestFixtures(t *testing.T) {
 
 func TestDecodeSmallPages(t *testing.T) {
 	cases := []struct{ name, page, want string }{
-		{"another engine", "# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs 3\n", "no dialect"},
+		{"another engine", "# TYPE acme:num_running_reqs gauge\nacme:num_running_reqs 3\n", "no dialect"},
 		{"no engine", "# TYPE go_goroutines gauge\ngo_goroutines 3\nhttp_requests_total 4\n", "no dialect"},
 		{"empty", "", "no dialect"},
 		{"TYPE decides: a gauge is no counter", "# TYPE vllm:prompt_tokens_total gauge\nvllm:prompt_tokens_total 3\n", "prompt_tokens_total: not exposed"},

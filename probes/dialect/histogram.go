@@ -29,7 +29,7 @@ func compileHistogram(on *page, r *row, of probes.EngineReading, usual []probes.
 		switch {
 		case strings.HasSuffix(s.Name, "_bucket"):
 			le, err := strconv.ParseFloat(s.Label("le"), 64)
-			if err != nil || math.IsNaN(le) {
+			if err != nil || math.IsNaN(le) || math.IsInf(le, -1) {
 				continue
 			}
 			buckets[le] = append(buckets[le], i)

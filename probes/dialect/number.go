@@ -13,6 +13,8 @@ type numberPlan struct {
 	groups  [][]int // indices into the page
 	join    probes.Join
 	over    *numberPlan // divided by it
+	less    *numberPlan // what is taken off
+	gate    *numberPlan // told only while this is above 0
 	scale   float64
 }
 
@@ -23,12 +25,12 @@ type fixedPlan struct {
 }
 
 func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType) (numberPlan, bool) {
-	series := on.pick(r, r.names, usual)
+	series := on.sums(r, r.names, usual)
 	if len(series) == 0 {
 		return numberPlan{}, false
 	}
 	for _, name := range r.plus {
-		series = append(series, on.pick(r, []string{name}, usual)...)
+		series = append(series, on.sums(r, []string{name}, usual)...)
 	}
 	n := numberPlan{groups: groups(on.schema, series, r.pids), join: join, scale: r.factor()}
 	if len(r.over) > 0 {
@@ -39,7 +41,20 @@ func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType
 		n.join = probes.Sum // used over all, not the mean of shares
 		n.over = &numberPlan{groups: groups(on.schema, below, sameThing), scale: 1}
 	}
-	return n, true
+	var hasLess, hasGate bool
+	n.less, hasLess = compileBeside(on, r, r.less)
+	n.gate, hasGate = compileBeside(on, r, r.gate)
+	return n, hasLess && hasGate
+}
+
+// compileBeside plans a number that a row takes off or depends on; false when the row
+// names one and the page has none.
+func compileBeside(on *page, r *row, names []string) (*numberPlan, bool) {
+	if len(names) == 0 {
+		return nil, true
+	}
+	series := on.pick(&row{where: r.where}, names, anyNumber)
+	return &numberPlan{groups: groups(on.schema, series, sameThing), scale: 1}, len(series) > 0
 }
 
 // groups parts series that differ in more than their pid.
@@ -84,6 +99,13 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 		if any = ok && below > 0; any {
 			total /= below
 		}
+	}
+	if any && n.less != nil {
+		off, ok := n.less.read(values).Get()
+		any, total = ok, max(0, total-off)
+	}
+	if any && n.gate != nil {
+		any = n.gate.read(values).Or(0) > 0
 	}
 	if !any {
 		return probes.None[float64](probes.NotExposed)

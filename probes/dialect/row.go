@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"slices"
 	"strconv"
 
 	"llmtop/probes"
@@ -14,6 +15,8 @@ type row struct {
 	plus  []string // families whose values are added, where the page has them
 	over  []string // families by whose value the number is divided,
 	per   where    // and the labels that those must have
+	less  []string // families whose value is taken off, the first that the page has; never below 0
+	gate  []string // told only while the value of these, the first that the page has, is above 0
 	label []string // the number stands in a label ("a*b": a product); the first present
 	count []string // makes a histogram without bounds: names' counter is the sum, this counter the count
 
@@ -62,6 +65,9 @@ func isNot(label string, values ...string) where {
 func prefers(label string, values ...string) where {
 	return where{{labels: []string{label}, values: values, prefer: true}}
 }
+
+// both demands all of several restrictions.
+func both(of ...where) where { return slices.Concat(of...) }
 
 // admits reports whether a series passes one condition.
 func (c *condition) admits(s *probes.Series) bool {

@@ -25,7 +25,7 @@ func TestTablesAreSound(t *testing.T) {
 				t.Errorf("%s: no reading %q", tab.name, r.of)
 				continue
 			}
-			for _, names := range [][]string{r.names, r.plus, r.over, r.count, r.needs, r.lacks, tab.all, tab.atFinish} {
+			for _, names := range [][]string{r.names, r.plus, r.over, r.count, r.needs, r.lacks, r.less, r.gate, tab.all, tab.atFinish} {
 				for _, name := range names {
 					if folded := fold(name, probes.Untyped); folded != name && !strings.HasSuffix(name, "_total") {
 						t.Errorf("%s %s: %q is not folded: %q", tab.name, r.of, name, folded)

@@ -1,0 +1,126 @@
+package dialect
+
+import "testing"
+
+func TestSGLang(t *testing.T) {
+	expect(t, []expectation{
+		{"sglang-0.4", "no ranks, no live counters", "tokens at finish", "true"},
+		{"sglang-0.4", "counted at the end", "generation_tokens_total", "640000 exact"},
+		{"sglang-0.4", "a request's mean so far is no token's time", "tpot_seconds", "count 600000 sum 18750 estimated"},
+		{"sglang-0.4", "nothing counts requests but their latency", "finished_total", "4900 estimated"},
+		{"sglang-0.4", "a gauge is all there is of the cache's hits", "prefix_hit_ratio", "0.25 estimated"},
+		{"sglang-0.4", "several processes have no start", "start_unix_seconds", "not exposed"},
+		{"sglang-0.4", "what runs makes the gauge credible", "tokens_per_second", "403.5 estimated"},
+		{"sglang-0.4", "no queue time yet", "queue_seconds", "not exposed"},
+
+		{"sglang-0.5", "both ranks tell of one batch", "running", "12 exact"},
+		{"sglang-0.5", "3 in the queue and 1 at its grammar", "waiting", "4 exact"},
+		{"sglang-0.5", "a unified engine's queues of other roles are no parts", "waits", "[{grammar 1}]"},
+		{"sglang-0.5", "the fullest pool, which token_usage is not yet", "kv_usage_ratio", "0.5 exact"},
+		{"sglang-0.5", "one pool, told by two ranks", "kv_cache_tokens", "262144 exact"},
+		{"sglang-0.5", "live", "tokens at finish", "false"},
+		{"sglang-0.5", "computed and cached, before those of finished requests", "prompt_tokens_total", "4000000 estimated"},
+		{"sglang-0.5", "decode, without first tokens", "generation_tokens_total", "1500000 estimated"},
+		{"sglang-0.5", "looked up", "prefix_queries_total", "4000000 exact"},
+		{"sglang-0.5", "found, live and not the 980000 of finished requests", "prefix_hits_total", "1000000 exact"},
+		{"sglang-0.5", "the gauge is 0 after each decode", "prefix_hit_ratio", "not exposed"},
+		{"sglang-0.5", "retractions of requests that ended; the gauge of each pid is no counter", "preemptions_total", "159 estimated"},
+		{"sglang-0.5", "nothing is drafted: no acceptance of 0", "spec_acceptance_ratio", "not exposed"},
+		{"sglang-0.5", "one rank's queue", "queue_seconds", "count 8000 sum 500 exact"},
+		{"sglang-0.5", "the whole prefill, not its chunks or what is called prefill_waiting", "prefill_seconds", "count 8000 sum 1000 exact"},
+		{"sglang-0.5", "weighted by tokens", "tpot_seconds", "count 1480000 sum 34687.5 exact"},
+		{"sglang-0.5", "steps of a drafting engine cannot be told apart", "step_seconds", "not exposed"},
+		{"sglang-0.5", "a transfer that is a gauge", "transfer_seconds", "not exposed"},
+		{"sglang-0.5", "ended, and aborted while running", "finished_total", "7950 estimated"},
+		{"sglang-0.5", "aborted", "failed_total", "40 exact"},
+		{"sglang-0.5", "one engine", "parts", "0"},
+
+		{"sglang-dp2", "the totals, priority empty, of both ranks", "running", "24 exact"},
+		{"sglang-dp2", "3 and 4 in queues, 1 at its grammar", "waiting", "8 exact"},
+		{"sglang-dp2", "tp_rank counts on: the second engine's lowest is 1", "1|running", "14 exact"},
+		{"sglang-dp2", "its own queue", "1|waiting", "5 exact"},
+		{"sglang-dp2", "its own cache", "0|kv_usage_ratio", "0.625 exact"},
+		{"sglang-dp2", "capacity over engines", "kv_cache_tokens", "800000 exact"},
+		{"sglang-dp2", "all modes, what was retracted not twice", "prompt_tokens_total", "39750000 exact"},
+		{"sglang-dp2", "three tiers", "prefix_hits_total", "14250000 exact"},
+		{"sglang-dp2", "computed", "prompt_computed_tokens_total", "25500000 exact"},
+		{"sglang-dp2", "from device and host", "prompt_cached_tokens_total", "13500000 exact"},
+		{"sglang-dp2", "from storage", "prompt_received_tokens_total", "750000 exact"},
+		{"sglang-dp2", "the counter, not the gauge", "preemptions_total", "18 exact"},
+		{"sglang-dp2", "streaming and not", "finished_total", "49000 estimated"},
+		{"sglang-dp2", "those that stream alone", "ttft_seconds", "count 40100 sum 20050 exact"},
+		{"sglang-dp2", "all of them", "e2e_seconds", "count 49000 sum 196000 exact"},
+		{"sglang-dp2", "the worse of two", "spec_acceptance_ratio", "0.5 estimated"},
+		{"sglang-dp2", "drafts are made: a step is more than a token", "step_seconds", "not exposed"},
+		{"sglang-dp2", "latencies are not told by rank", "1|ttft_seconds", "not exposed"},
+
+		{"sglang-prefill", "its role", "role", "prefill"},
+		{"sglang-prefill", "2 queued, 5 at bootstrap, 3 in transfer", "waiting", "10 exact"},
+		{"sglang-prefill", "by queue, none of decode", "waits", "[{grammar 0} {prefill bootstrap 5} {prefill transfer 3}]"},
+		{"sglang-prefill", "it decodes nothing", "generation_tokens_total", "not exposed"},
+		{"sglang-prefill", "of the prefill side", "transfer_seconds", "count 3000 sum 187.5 exact"},
+		{"sglang-prefill", "no bootstrap", "failed_total", "2 exact"},
+		{"sglang-prefill", "nothing aborted is not 0 aborted", "aborted_total", "not exposed"},
+		{"sglang-decode", "its role", "role", "decode"},
+		{"sglang-decode", "1 queued, 6 before allocation, 7 in transfer", "waiting", "14 exact"},
+		{"sglang-decode", "by queue", "waits", "[{grammar 0} {decode prealloc 6} {decode transfer 7}]"},
+		{"sglang-decode", "of the decode side", "transfer_seconds", "count 3000 sum 562.5 exact"},
+		{"sglang-decode", "transfers", "failed_total", "9 exact"},
+		{"sglang-decode", "it prefills nothing", "prefill_seconds", "not exposed"},
+
+		{"sglang-gateway", "names without a colon", "dialect", "sglang"},
+		{"sglang-gateway", "workers", "parts", "2"},
+		{"sglang-gateway", "one worker", "http://10.0.0.2:30000|waiting", "6 exact"},
+		{"sglang-gateway", "its latencies too", "http://10.0.0.2:30000|ttft_seconds", "count 150 sum 150 exact"},
+		{"sglang-gateway", "all workers", "running", "14 exact"},
+		{"sglang-gateway", "the fuller", "kv_usage_ratio", "0.875 exact"},
+	})
+}
+
+func TestSGLangSmallPages(t *testing.T) {
+	const one = `{model_name="m",tp_rank="0"}`
+	expectOnPages(t, []struct{ what, page, reading, want string }{
+		{"a gauge that nothing runs behind", "# TYPE sglang:gen_throughput gauge\nsglang:gen_throughput" + one + " 90\n# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs" + one + " 0\n", "tokens_per_second", "not exposed"},
+		{"NaN before the first pass", "# TYPE sglang:token_usage gauge\nsglang:token_usage" + one + " NaN\n# TYPE sglang:mamba_usage gauge\nsglang:mamba_usage" + one + " 0.25\n", "kv_usage_ratio", "0.25 exact"},
+		{"nothing but NaN", "# TYPE sglang:fwd_occupancy gauge\nsglang:fwd_occupancy" + one + " NaN\n# TYPE sglang:token_usage gauge\nsglang:token_usage" + one + " NaN\n", "kv_usage_ratio", "not exposed"},
+		{"what pids leave behind is no counter", "# TYPE sglang:num_retracted_reqs gauge\nsglang:num_retracted_reqs{pid=\"1\"} 3\nsglang:num_retracted_reqs{pid=\"2\"} 4\n", "preemptions_total", "not exposed"},
+		{"a priority without a total", "# TYPE sglang:num_queue_reqs gauge\nsglang:num_queue_reqs{priority=\"0\"} 3\nsglang:num_queue_reqs{priority=\"1\"} 4\n", "waiting", "7 exact"},
+		{"pipeline ranks tell the same", "# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs{pp_rank=\"0\",tp_rank=\"0\"} 3\nsglang:num_running_reqs{pp_rank=\"1\",tp_rank=\"0\"} 3\n", "running", "3 exact"},
+		{"expert ranks tell the same", "# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs{moe_ep_rank=\"0\",tp_rank=\"0\"} 3\nsglang:num_running_reqs{moe_ep_rank=\"1\",tp_rank=\"1\"} 3\n", "running", "3 exact"},
+		{"rank 10 is not below rank 2", "# TYPE sglang:num_running_reqs gauge\nsglang:num_running_reqs{tp_rank=\"10\"} 30\nsglang:num_running_reqs{tp_rank=\"2\"} 3\n", "running", "3 exact"},
+		{"renamed by Ray", "# TYPE ray_sglang_num_running_reqs gauge\nray_sglang_num_running_reqs{ReplicaId=\"a\",tp_rank=\"0\"} 3\nray_sglang_num_running_reqs{ReplicaId=\"b\",tp_rank=\"0\"} 4\n", "running", "7 exact"},
+		{"cached by source, from storage", "# TYPE sglang:cached_tokens_total counter\nsglang:cached_tokens_total{cache_source=\"device\"} 30\nsglang:cached_tokens_total{cache_source=\"storage_x\"} 4\n", "prompt_received_tokens_total", "4 exact"},
+		{"cached by source, here", "# TYPE sglang:cached_tokens_total counter\nsglang:cached_tokens_total{cache_source=\"device\"} 30\nsglang:cached_tokens_total{cache_source=\"storage_x\"} 4\n", "prompt_cached_tokens_total", "30 exact"},
+		{"cached without a source", "# TYPE sglang:cached_tokens_total counter\nsglang:cached_tokens_total{model_name=\"m\"} 30\n", "prompt_cached_tokens_total", "30 exact"},
+		{"cached without a source is nothing received", "# TYPE sglang:cached_tokens_total counter\nsglang:cached_tokens_total{model_name=\"m\"} 30\n", "prompt_received_tokens_total", "not exposed"},
+		{"live counters that saw no decode yet do not change their source later", "# TYPE sglang:realtime_tokens_total counter\nsglang:realtime_tokens_total{mode=\"prefill_compute\"} 30\n# TYPE sglang:generation_tokens_total counter\nsglang:generation_tokens_total 5\n", "generation_tokens_total", "not exposed"},
+		{"a step of one token, where it can be told", "# TYPE sglang:spec_num_steps gauge\nsglang:spec_num_steps 0\n# TYPE sglang:inter_token_latency_seconds histogram\nsglang:inter_token_latency_seconds_sum 2\nsglang:inter_token_latency_seconds_bucket{le=\"+Inf\"} 100\nsglang:inter_token_latency_seconds_count 100\n", "step_seconds", "count 100 sum 2 estimated"},
+		{"a transfer that is a histogram of milliseconds", "# TYPE sglang:kv_transfer_latency_ms histogram\nsglang:kv_transfer_latency_ms_sum 500\nsglang:kv_transfer_latency_ms_bucket{le=\"+Inf\"} 4\nsglang:kv_transfer_latency_ms_count 4\n", "transfer_seconds", "count 4 sum 0.5 exact"},
+		{"only requests that do not stream", "# TYPE sglang:time_to_first_token_seconds histogram\nsglang:time_to_first_token_seconds_sum{is_streaming=\"false\"} 8\nsglang:time_to_first_token_seconds_bucket{is_streaming=\"false\",le=\"+Inf\"} 2\nsglang:time_to_first_token_seconds_count{is_streaming=\"false\"} 2\n", "ttft_seconds", "count 2 sum 8 exact"},
+		{"capacity in pages", "# TYPE sglang:cache_config_info gauge\nsglang:cache_config_info{num_pages=\"100\",page_size=\"64\"} 1\n", "kv_cache_tokens", "6400 exact"},
+		{"a gateway before prefill and decode does all", "# TYPE sglang_num_running_reqs gauge\nsglang_num_running_reqs{engine_type=\"prefill\",worker_addr=\"a\"} 1\nsglang_num_running_reqs{engine_type=\"decode\",worker_addr=\"b\"} 2\n", "role", ""},
+		{"its workers do not", "# TYPE sglang_num_running_reqs gauge\nsglang_num_running_reqs{engine_type=\"prefill\",worker_addr=\"a\"} 1\nsglang_num_running_reqs{engine_type=\"decode\",worker_addr=\"b\"} 2\n", "b|role", "decode"},
+		{"workers of two models", "# TYPE sglang_num_running_reqs gauge\nsglang_num_running_reqs{model_name=\"x\",worker_addr=\"a\"} 1\nsglang_num_running_reqs{model_name=\"y\",worker_addr=\"b\"} 2\n", "b|model", "y"},
+		{"ranks of one worker behind a gateway", "# TYPE sglang_num_running_reqs gauge\nsglang_num_running_reqs{dp_rank=\"0\",tp_rank=\"0\",worker_addr=\"a\"} 1\nsglang_num_running_reqs{dp_rank=\"1\",tp_rank=\"1\",worker_addr=\"a\"} 2\nsglang_num_running_reqs{dp_rank=\"0\",tp_rank=\"0\",worker_addr=\"b\"} 4\n", "a|running", "3 exact"},
+	})
+}
+
+func TestSGLangSamples(t *testing.T) {
+	pages := samples(t, "sglang-*.prom")
+	expectSample(t, pages, "sglang-docs-production_metrics-saturated.prom", map[string]string{
+		"model":                   "meta-llama/Llama-3.1-8B-Instruct",
+		"running":                 "162 exact",
+		"waiting":                 "2826 exact",
+		"kv_usage_ratio":          "0.28 exact",
+		"prompt_tokens_total":     "8128902 exact",
+		"generation_tokens_total": "7557572 exact",
+		"prefix_hit_ratio":        "0.00750755264305 estimated",
+		"tokens_per_second":       "86.5081417773 estimated",
+		"ttft_seconds":            "count 11008 sum 2351897.94741 exact",
+		"e2e_seconds":             "count 11228 sum 3116093.85002 exact",
+		"tpot_seconds":            "count 7400757 sum 866964.579155 estimated",
+		"finished_total":          "11228 estimated",
+		"tokens at finish":        "true",
+		"queue_seconds":           "not exposed",
+	})
+}
