@@ -13,6 +13,9 @@ type numberPlan struct {
 	groups  [][]int // indices into the page
 	join    probes.Join
 	over    *numberPlan // divided by it
+	times   *numberPlan // multiplied by it
+	less    *numberPlan // what is taken off
+	gate    *numberPlan // told only while this is above 0
 	scale   float64
 }
 
@@ -23,12 +26,12 @@ type fixedPlan struct {
 }
 
 func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType) (numberPlan, bool) {
-	series := on.pick(r, r.names, usual)
+	series := on.sums(r, r.names, usual)
 	if len(series) == 0 {
 		return numberPlan{}, false
 	}
 	for _, name := range r.plus {
-		series = append(series, on.pick(r, []string{name}, usual)...)
+		series = append(series, on.sums(r, []string{name}, usual)...)
 	}
 	n := numberPlan{groups: groups(on.schema, series, r.pids), join: join, scale: r.factor()}
 	if len(r.over) > 0 {
@@ -39,7 +42,27 @@ func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType
 		n.join = probes.Sum // used over all, not the mean of shares
 		n.over = &numberPlan{groups: groups(on.schema, below, sameThing), scale: 1}
 	}
-	return n, true
+	if len(r.times) > 0 {
+		factor := on.pick(&row{where: r.per}, r.times, anyNumber)
+		if len(factor) == 0 {
+			return numberPlan{}, false
+		}
+		n.times = &numberPlan{groups: groups(on.schema, factor, sameThing), join: probes.Highest, scale: 1}
+	}
+	var hasLess, hasGate bool
+	n.less, hasLess = compileBeside(on, r, r.less)
+	n.gate, hasGate = compileBeside(on, r, r.gate)
+	return n, hasLess && hasGate
+}
+
+// compileBeside plans a number that a row takes off or depends on; false when the row
+// names one and the page has none.
+func compileBeside(on *page, r *row, names []string) (*numberPlan, bool) {
+	if len(names) == 0 {
+		return nil, true
+	}
+	series := on.pick(&row{where: r.where}, names, anyNumber)
+	return &numberPlan{groups: groups(on.schema, series, sameThing), scale: 1}, len(series) > 0
 }
 
 // groups parts series that differ in more than their pid.
@@ -85,10 +108,25 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 			total /= below
 		}
 	}
-	if !any {
+	if any && n.times != nil {
+		factor, ok := n.times.read(values).Get()
+		any, total = ok, total*factor
+	}
+	if any && n.less != nil {
+		off, ok := n.less.read(values).Get()
+		any, total = ok, max(0, total-off)
+	}
+	if any && n.gate != nil {
+		any = n.gate.read(values).Or(0) > 0
+	}
+	if total < 0 && n.reading.Unit == "ratio" {
+		any = false // vLLM V0 says -1 when prefix caching is off
+	}
+	total *= n.scale
+	if !any || math.IsNaN(total) || math.IsInf(total, 0) {
 		return probes.None[float64](probes.NotExposed)
 	}
-	return probes.Some(total * n.scale)
+	return probes.Some(total)
 }
 
 // highest of the copies of one gauge; mostly there is one.
@@ -112,5 +150,5 @@ func labelNumber(schema *probes.Schema, series []int, r *row) (total float64, ok
 			}
 		}
 	}
-	return total, ok
+	return total, ok && !math.IsInf(total, 0)
 }

@@ -1,7 +1,7 @@
 package dialect
 
 import (
-	"math"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +41,32 @@ func (p *page) only(keep func(*probes.Series) bool) *page {
 	return out
 }
 
+// series are the series of the page in their order.
+func (p *page) series() []*probes.Series {
+	var at []int
+	for _, of := range p.byName {
+		at = append(at, of...)
+	}
+	slices.Sort(at)
+	out := make([]*probes.Series, len(at))
+	for i := range at {
+		out[i] = &p.schema.Series[at[i]]
+	}
+	return out
+}
+
+// telling is the page with some families alone, or all of it when it has none of them.
+func (p *page) telling(names []string) *page {
+	if !p.has(names) {
+		return p
+	}
+	out := &page{schema: p.schema, byName: map[string][]int{}}
+	for _, name := range names {
+		out.byName[name] = p.byName[name]
+	}
+	return out
+}
+
 // recognise finds the table of a page.
 func (p *page) recognise() *table {
 	for _, t := range tables() {
@@ -60,7 +86,7 @@ func (t *table) on(p *page) bool {
 		}
 	}
 	for _, name := range t.all {
-		if len(p.byName[name]) == 0 {
+		if len(t.with.filter(p.schema, p.byName[name])) == 0 {
 			return false
 		}
 	}
@@ -88,7 +114,7 @@ func (p *page) pick(r *row, names []string, usual []probes.MetricType) []int {
 		spelling := ""
 		for _, i := range p.byName[name] {
 			s := &p.schema.Series[i]
-			if !r.admitsType(s.Type, usual) || strings.HasSuffix(s.Name, "_created") {
+			if !r.admitsType(toldType(s), usual) || strings.HasSuffix(s.Name, "_created") {
 				continue
 			}
 			if spelling == "" {
@@ -110,53 +136,72 @@ func (p *page) has(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return len(p.byName[name]) > 0 })
 }
 
-// lowestRanks leaves out what other ranks than the lowest tell: all tell the same.
-func (p *page) lowestRanks(labels []string) *page {
-	for _, label := range labels {
-		low := math.Inf(1)
-		for i := range p.schema.Series {
-			if v, err := strconv.ParseFloat(p.schema.Series[i].Label(label), 64); err == nil {
-				low = min(low, v)
+// lowestRanks leaves out what other ranks than the lowest tell: all tell the same. Each
+// instance has ranks of its own: they may be counted on from one instance to the next.
+func (p *page) lowestRanks(ranks, instances []string) *page {
+	for _, label := range ranks {
+		low := map[string]int{}
+		for _, s := range p.series() {
+			if v, err := strconv.Atoi(s.Label(label)); err == nil {
+				of := allOf(s, instances)
+				if known, any := low[of]; !any || v < known {
+					low[of] = v
+				}
 			}
 		}
-		if math.IsInf(low, 1) {
+		if len(low) == 0 {
 			continue
 		}
 		p = p.only(func(s *probes.Series) bool {
-			v, err := strconv.ParseFloat(s.Label(label), 64)
-			return err != nil || v == low
+			v, err := strconv.Atoi(s.Label(label))
+			return err != nil || v == low[allOf(s, instances)]
 		})
 	}
 	return p
+}
+
+// allOf is the values of labels as text.
+func allOf(s *probes.Series, labels []string) string {
+	out := ""
+	for _, label := range labels {
+		out += strconv.Quote(s.Label(label))
+	}
+	return out
 }
 
 // maxInstances bounds the engines told apart behind one page.
 const maxInstances = 64
 
 // instances are the values by which the engines behind a page differ, in order; nil
-// when there are not at least two.
-func (p *page) instances(labels []string) []string {
+// when there are not at least two. What is around an engine may have the same labels:
+// where a prefix tells its families they alone are asked.
+func (p *page) instances(t *table) []string {
 	seen := map[string]bool{}
 	var out []string
-	for i := range p.schema.Series {
-		if name := instanceOf(&p.schema.Series[i], labels); name != "" && !seen[name] && len(out) < maxInstances {
-			seen[name] = true
-			out = append(out, name)
+	for family, series := range p.byName {
+		if !strings.HasPrefix(family, t.prefix) {
+			continue
+		}
+		for _, i := range series {
+			if name := instanceOf(&p.schema.Series[i], t.instances); name != "" && !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
 		}
 	}
 	if len(out) < 2 {
 		return nil
 	}
 	slices.SortFunc(out, byNumber)
-	return out
+	return out[:min(len(out), maxInstances)]
 }
 
 // byNumber orders names that are numbers as numbers.
 func byNumber(a, b string) int {
 	x, errX := strconv.Atoi(a)
 	y, errY := strconv.Atoi(b)
-	if errX == nil && errY == nil {
-		return x - y
+	if errX == nil && errY == nil && x != y {
+		return cmp.Compare(x, y)
 	}
 	return strings.Compare(a, b)
 }
@@ -171,14 +216,21 @@ func instanceOf(s *probes.Series, labels []string) string {
 	return ""
 }
 
-// modelName is the first model on the page; more of them are counted.
+// modelName is the first model on the page; more of them are counted. Of spellings that
+// differ in case alone the one with capitals is taken: some exporters lower them in part.
 func (p *page) modelName(labels []string) string {
 	if labels == nil {
 		labels = []string{"model_name"}
 	}
 	var seen []string
-	for i := range p.schema.Series {
-		if m := instanceOf(&p.schema.Series[i], labels); m != "" && !slices.Contains(seen, m) && len(seen) < 100 {
+	for _, s := range p.series() {
+		m := instanceOf(s, labels)
+		if m == "" || len(seen) >= 100 {
+			continue
+		}
+		if at := slices.IndexFunc(seen, func(s string) bool { return strings.EqualFold(s, m) }); at >= 0 {
+			seen[at] = min(seen[at], m)
+		} else {
 			seen = append(seen, m)
 		}
 	}

@@ -37,18 +37,21 @@ func compile(schema *probes.Schema) *plan {
 	if t == nil {
 		return nil
 	}
-	whole = whole.lowestRanks(t.ranks)
+	whole = whole.lowestRanks(t.ranks, t.instances)
 	p := t.compile(whole)
-	for _, name := range whole.instances(t.instances) {
+	for _, name := range whole.instances(t) {
 		part := t.compile(whole.only(func(s *probes.Series) bool { return instanceOf(s, t.instances) == name }))
 		part.instance = name
+		if part.model == "" {
+			part.model = p.model
+		}
 		p.parts = append(p.parts, part)
 	}
 	return p
 }
 
 func (t *table) compile(on *page) *plan {
-	p := &plan{table: t, model: on.modelName(t.model), role: t.roleOn(on), atFinish: t.finishes && !on.has(t.atFinish), origins: map[string]probes.Origin{}}
+	p := &plan{table: t, model: on.telling(t.modelIn).modelName(t.model), role: t.roleOn(on), atFinish: t.finishes && !on.has(t.atFinish), origins: map[string]probes.Origin{}}
 	for i := range t.rows {
 		r := &t.rows[i]
 		of, known := probes.LookupEngineReading(r.of)
@@ -101,16 +104,24 @@ func (p *plan) take(on *page, r *row, of probes.EngineReading) bool {
 	return ok
 }
 
-// roleOn is what an instance does, by its role label where it has one.
+// roleOn is what an instance does, by its role label where it has one. A page of
+// instances with several roles does all of it.
 func (t *table) roleOn(on *page) probes.Role {
-	if t.roleLabel != "" {
-		for i := range on.schema.Series {
-			if role, known := t.roles[on.schema.Series[i].Label(t.roleLabel)]; known {
-				return role
-			}
+	if t.roleLabel == "" {
+		return t.role
+	}
+	found, any := t.role, false
+	for _, s := range on.series() {
+		role, known := t.roles[s.Label(t.roleLabel)]
+		switch {
+		case !known:
+		case any && role != found:
+			return t.role
+		default:
+			found, any = role, true
 		}
 	}
-	return t.role
+	return found
 }
 
 // maxWaits bounds the parts of the waiting requests.
@@ -119,7 +130,7 @@ const maxWaits = 32
 func (w *waitRow) compile(on *page) []waitPlan {
 	r := &row{names: w.names, where: w.where}
 	series := on.pick(r, r.names, gauges)
-	if len(series) == 0 {
+	if len(series) == 0 || on.has(w.lacks) {
 		return nil
 	}
 	if w.by == "" {
