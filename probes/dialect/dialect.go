@@ -15,12 +15,14 @@ import (
 type table struct {
 	name   string   // one of probes.Dialects
 	prefix string   // a family that begins with it proves the engine;
-	all    []string // or these families together, for names without a prefix
+	all    []string // or these families together, for names without a prefix,
+	with   where    // each of them on series with these labels
 
 	rows  []row
 	waits []waitRow // what the waiting requests are made of
 
 	model     []string               // labels with the model's name; nil: model_name
+	modelIn   []string               // families that tell the model; nil, or none on the page: all
 	instances []string               // labels by which the engines behind one page differ
 	ranks     []string               // labels of ranks that all tell the same: the lowest is read
 	role      probes.Role            // what every page of this kind does, unless
@@ -45,8 +47,12 @@ func tables() []*table {
 	return []*table{
 		&vllm,
 		&sglang,
+		&trtllm,
+		&triton,
 		&tgi,
 		&lmdeploy,
+		&llamacpp,
+		&nim,
 		&dynamoFrontend,
 		&dynamoWorker,
 	}

@@ -90,14 +90,26 @@ func total(values []float64, indices []int, ok bool) (float64, bool) {
 type countedPlan struct {
 	reading probes.EngineReading
 	sum     []int
+	less    []int // taken off the sum
 	count   []int
 	scale   float64
 }
 
 func compileCounted(on *page, r *row, of probes.EngineReading, usual []probes.MetricType) (countedPlan, bool) {
-	c := countedPlan{reading: of, scale: r.factor(), sum: on.sums(r, r.names, usual), count: on.sums(r, r.count, usual)}
+	often := r
+	if r.per != nil {
+		often = &row{where: r.per, types: r.types}
+	}
+	c := countedPlan{reading: of, scale: r.factor(), sum: on.sums(r, r.names, usual), count: on.sums(often, r.count, usual)}
 	for _, name := range r.plus {
 		c.sum = append(c.sum, on.sums(r, []string{name}, usual)...)
+	}
+	for _, name := range r.minus {
+		less := on.sums(r, []string{name}, usual)
+		if len(less) == 0 {
+			return c, false // a difference needs all its parts
+		}
+		c.less = append(c.less, less...)
 	}
 	return c, len(c.sum) > 0 && len(c.count) > 0
 }
@@ -132,13 +144,14 @@ func (p *page) sums(r *row, names []string, usual []probes.MetricType) []int {
 
 var histogramsAndSummaries = []probes.MetricType{probes.HistogramType, probes.Summary}
 
-// read adds up; nil when something is no number.
+// read adds up; nil when something is no number, or more was taken off than there was.
 func (c *countedPlan) read(values []float64) *probes.Histogram {
 	out, ok := &probes.Histogram{}, true
 	out.Count, ok = total(values, c.count, ok)
 	out.Sum, ok = total(values, c.sum, ok)
-	out.Sum *= c.scale
-	if !ok {
+	less, ok := total(values, c.less, ok)
+	out.Sum = (out.Sum - less) * c.scale
+	if !ok || len(c.less) > 0 && out.Sum < 0 {
 		return nil
 	}
 	return out

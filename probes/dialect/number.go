@@ -13,6 +13,7 @@ type numberPlan struct {
 	groups  [][]int // indices into the page
 	join    probes.Join
 	over    *numberPlan // divided by it
+	times   *numberPlan // multiplied by it
 	less    *numberPlan // what is taken off
 	gate    *numberPlan // told only while this is above 0
 	scale   float64
@@ -40,6 +41,13 @@ func compileNumber(on *page, r *row, join probes.Join, usual []probes.MetricType
 		}
 		n.join = probes.Sum // used over all, not the mean of shares
 		n.over = &numberPlan{groups: groups(on.schema, below, sameThing), scale: 1}
+	}
+	if len(r.times) > 0 {
+		factor := on.pick(&row{where: r.per}, r.times, anyNumber)
+		if len(factor) == 0 {
+			return numberPlan{}, false
+		}
+		n.times = &numberPlan{groups: groups(on.schema, factor, sameThing), join: probes.Highest, scale: 1}
 	}
 	var hasLess, hasGate bool
 	n.less, hasLess = compileBeside(on, r, r.less)
@@ -100,6 +108,10 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 			total /= below
 		}
 	}
+	if any && n.times != nil {
+		factor, ok := n.times.read(values).Get()
+		any, total = ok, total*factor
+	}
 	if any && n.less != nil {
 		off, ok := n.less.read(values).Get()
 		any, total = ok, max(0, total-off)
@@ -107,10 +119,14 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 	if any && n.gate != nil {
 		any = n.gate.read(values).Or(0) > 0
 	}
-	if !any {
+	if total < 0 && n.reading.Unit == "ratio" {
+		any = false // vLLM V0 says -1 when prefix caching is off
+	}
+	total *= n.scale
+	if !any || math.IsNaN(total) || math.IsInf(total, 0) {
 		return probes.None[float64](probes.NotExposed)
 	}
-	return probes.Some(total * n.scale)
+	return probes.Some(total)
 }
 
 // highest of the copies of one gauge; mostly there is one.
@@ -134,5 +150,5 @@ func labelNumber(schema *probes.Schema, series []int, r *row) (total float64, ok
 			}
 		}
 	}
-	return total, ok
+	return total, ok && !math.IsInf(total, 0)
 }

@@ -55,6 +55,18 @@ func (p *page) series() []*probes.Series {
 	return out
 }
 
+// telling is the page with some families alone, or all of it when it has none of them.
+func (p *page) telling(names []string) *page {
+	if !p.has(names) {
+		return p
+	}
+	out := &page{schema: p.schema, byName: map[string][]int{}}
+	for _, name := range names {
+		out.byName[name] = p.byName[name]
+	}
+	return out
+}
+
 // recognise finds the table of a page.
 func (p *page) recognise() *table {
 	for _, t := range tables() {
@@ -74,7 +86,7 @@ func (t *table) on(p *page) bool {
 		}
 	}
 	for _, name := range t.all {
-		if len(p.byName[name]) == 0 {
+		if len(t.with.filter(p.schema, p.byName[name])) == 0 {
 			return false
 		}
 	}
@@ -102,7 +114,7 @@ func (p *page) pick(r *row, names []string, usual []probes.MetricType) []int {
 		spelling := ""
 		for _, i := range p.byName[name] {
 			s := &p.schema.Series[i]
-			if !r.admitsType(s.Type, usual) || strings.HasSuffix(s.Name, "_created") {
+			if !r.admitsType(toldType(s), usual) || strings.HasSuffix(s.Name, "_created") {
 				continue
 			}
 			if spelling == "" {

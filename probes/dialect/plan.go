@@ -51,7 +51,7 @@ func compile(schema *probes.Schema) *plan {
 }
 
 func (t *table) compile(on *page) *plan {
-	p := &plan{table: t, model: on.modelName(t.model), role: t.roleOn(on), atFinish: t.finishes && !on.has(t.atFinish), origins: map[string]probes.Origin{}}
+	p := &plan{table: t, model: on.telling(t.modelIn).modelName(t.model), role: t.roleOn(on), atFinish: t.finishes && !on.has(t.atFinish), origins: map[string]probes.Origin{}}
 	for i := range t.rows {
 		r := &t.rows[i]
 		of, known := probes.LookupEngineReading(r.of)

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -14,11 +15,13 @@ type row struct {
 	names []string // folded families, the current one first; the first that the page has is used
 	plus  []string // families whose values are added, where the page has them
 	over  []string // families by whose value the number is divided,
-	per   where    // and the labels that those must have
+	times []string // or multiplied,
+	per   where    // and the labels that those, and what count names, must have (count: where, when there is none)
 	less  []string // families whose value is taken off, the first that the page has; never below 0
 	gate  []string // told only while the value of these, the first that the page has, is above 0
 	label []string // the number stands in a label ("a*b": a product); the first present
 	count []string // makes a histogram without bounds: names' counter is the sum, this counter the count
+	minus []string // with count: counters taken off the sum, all of them
 
 	where where    // labels a series must have
 	needs []string // the row counts only on a page with one of these families,
@@ -164,5 +167,5 @@ func labelValue(s *probes.Series, names string) (float64, bool) {
 		}
 		out *= v
 	}
-	return out, true
+	return out, !math.IsInf(out, 0)
 }

@@ -25,14 +25,14 @@ func TestTablesAreSound(t *testing.T) {
 				t.Errorf("%s: no reading %q", tab.name, r.of)
 				continue
 			}
-			for _, names := range [][]string{r.names, r.plus, r.over, r.count, r.needs, r.lacks, r.less, r.gate, tab.all, tab.atFinish} {
+			for _, names := range [][]string{r.names, r.plus, r.over, r.count, r.needs, r.lacks, r.less, r.gate, r.minus, r.times, tab.all, tab.modelIn, tab.atFinish} {
 				for _, name := range names {
 					if folded := fold(name, probes.Untyped); folded != name && !strings.HasSuffix(name, "_total") {
 						t.Errorf("%s %s: %q is not folded: %q", tab.name, r.of, name, folded)
 					}
 				}
 			}
-			if len(r.names) == 0 || of.Histogram != nil && (len(r.over) > 0 || len(r.label) > 0) || of.Number != nil && len(r.count) > 0 {
+			if len(r.names) == 0 || of.Histogram != nil && (len(r.over) > 0 || len(r.label) > 0) || of.Number != nil && len(r.count) > 0 || len(r.minus) > 0 && len(r.count) == 0 {
 				t.Errorf("%s %s: row makes no sense", tab.name, r.of)
 			}
 			seen[r.of] = true

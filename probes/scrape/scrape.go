@@ -84,6 +84,7 @@ func (p *Probe) Close() error {
 
 // page parses a fetched page, or says what it is instead.
 func (p *Parser) page(page *probes.Page) (*probes.Scrape, error) {
+	page.Body = unquoted(page.Body)
 	what := probes.Describe(page.ContentType, page.Body)
 	if what == "HTML" || what == "binary data" {
 		return nil, fmt.Errorf("%s: found %s, not Prometheus metrics", page.URL, what)
