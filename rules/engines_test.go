@@ -144,7 +144,15 @@ func TestPrefixHits(t *testing.T) {
 	}
 	near(t, mk(counts(0, 0), counts(30, 100)), "prefix.hit_ratio", 0.3)
 	absent(t, mk(counts(0, 0), counts(130, 100)), "prefix.hit_ratio", probes.NotSeen)
-	// Requests that wait are looked up again at each try: the sources tell the truth.
+	// Requests that wait are looked up again at each try.
+	retried := func(n float64) func(*probes.Engine) {
+		return func(e *probes.Engine) {
+			counts(2*n, 3*n)(e)
+			e.PromptTokens = some(n)
+		}
+	}
+	absent(t, mk(retried(0), retried(100)), "prefix.hit_ratio", probes.NotSeen)
+	// The sources tell the truth.
 	near(t, mk(func(e *probes.Engine) {
 		counts(0, 0)(e)
 		e.PromptComputed, e.PromptCached = some(0), some(0)

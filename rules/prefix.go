@@ -12,9 +12,12 @@ func hitRatio(n *now) probes.Opt[float64] {
 	}
 	hits, _ := n.increase(n.span.View, prefixHits)
 	queries, _ := n.increase(n.span.View, prefixQueries)
+	prompts, _ := n.increase(n.span.View, promptTokens)
 	h, ok := hits.Get()
 	q, ok2 := queries.Get()
-	switch {
+	switch p, told := prompts.Get(); {
+	case ok && ok2 && told && p > 0 && q > recounted*p:
+		return missing()
 	case ok && ok2 && q > 0 && h <= q:
 		return probes.Some(h / q)
 	case ok && ok2:
@@ -22,6 +25,11 @@ func hitRatio(n *now) probes.Opt[float64] {
 	}
 	return n.gauge(prefixHitGauge, func(a, b float64) float64 { return min(a, b) })
 }
+
+// recounted is how many times as many tokens may be looked up as prompts have before
+// the lookups are not believed: waiting requests were looked up again at each try
+// (vllm #43736). Lookups come before the prompt counts, so some more is usual [proposal].
+const recounted = 1.5
 
 // bySource is how many prompt tokens of the now span were found or received, and how
 // many computed, as the engine counts them by source.
