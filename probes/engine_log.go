@@ -17,6 +17,7 @@ type EngineLog struct {
 var LogKinds = []string{
 	"preemption", "retraction", "kv-pool-full", "oom", "graph-capture", "jit-compile", "xid", "nccl",
 	"grammar", "lora", "weights-loaded", "ready", "engine-died", "request-failed", "throughput", "slow-step",
+	"overloaded", "context-shift", "reprocess", "stalled", "cuda-error",
 }
 
 // LogNumberNames are the names of the numbers taken out of them.

@@ -27,6 +27,7 @@ type watcher struct {
 	restart time.Duration      // mono of the last restart reported
 	any     bool               // a restart has been reported
 	lasting conditions
+	logs    logWatch
 }
 
 func (w *watcher) events(s *Sample) []Event {
@@ -44,7 +45,8 @@ func (w *watcher) events(s *Sample) []Event {
 			w.any, w.restart = true, s.Mono
 		}
 	}
-	return append(append(events, restarts...), w.lasting.events(s)...)
+	events = append(append(events, restarts...), w.lasting.events(s)...)
+	return append(events, w.logs.events(s)...)
 }
 
 func (w *watcher) clock(s *Sample) (events []Event) {

@@ -38,11 +38,13 @@ func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 type attachOptions struct {
 	urls     []string // none: look on the common ports
 	interval time.Duration
+	logs     []string // of the engine, as enginelog.ParseSource reads them
 }
 
 // flags adds the flags of a command that attaches.
 func (o *attachOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
+	o.logFlag(cmd)
 }
 
 // attach returns the collector of everything there is to know about the engines at
@@ -69,6 +71,7 @@ func attach(o attachOptions) *probes.Collector {
 		probes.Scheduled{Probe: host.NewHost("/"), Every: interval},
 		probes.Scheduled{Probe: host.NewProcess("/", pid), Every: interval},
 		probes.Scheduled{Probe: nvml.New(nvml.Options{}), Every: interval})
+	list = append(list, logProbes(o.logs, interval, pid)...)
 	return probes.NewCollector(interval, list...)
 }
 

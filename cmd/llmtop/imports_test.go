@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"probes/nvml":              {"probes"},
 	"probes/host":              {"probes"},
 	"probes/cpuprofile":        {"probes"},
+	"probes/enginelog":         {"probes"},
 	"probes/frames":            {"probes"},
 	"probes/record":            {"probes"},
 	"engine":                   {"engine/model", "engine/tokenizer"},

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package enginelog
+
+import (
+	"os"
+	"syscall"
+)
+
+func ownGroup() *syscall.SysProcAttr { return nil }
+
+func killGroup(p *os.Process) { _ = p.Kill() } // it may have ended
