@@ -27,6 +27,7 @@ type watcher struct {
 	restart time.Duration      // mono of the last restart reported
 	any     bool               // a restart has been reported
 	lasting conditions
+	configs configWatch
 }
 
 func (w *watcher) events(s *Sample) []Event {
@@ -44,6 +45,7 @@ func (w *watcher) events(s *Sample) []Event {
 			w.any, w.restart = true, s.Mono
 		}
 	}
+	restarts = append(restarts, w.configs.events(s)...)
 	return append(append(events, restarts...), w.lasting.events(s)...)
 }
 

@@ -31,7 +31,7 @@ type Signal struct {
 	Source  string  // where it comes from
 	Needs   string  // sections without which it is missing
 	Export  string  // Prometheus series
-	Kind    string  // kind of evidence: latency, stage, engine, load, host, process, profile, gpu, self
+	Kind    string  // kind of evidence: latency, stage, engine, load, host, process, profile, gpu, self, canary, config
 	Step    float64 // the smallest change that matters, in Unit; less is flat whatever the ratio [proposal]
 
 	at func(*now) probes.Opt[float64]
@@ -50,7 +50,8 @@ func Lookup(name string) (Signal, bool) {
 }
 
 // table is the registry: one slice of rows a family, in the order of the screens.
-var table = join(latencyRows(), loadRows(), engineRows(), stageRows(), hostRows(), processRows(), profileRows(), gpuRows(), selfRows())
+var table = join(latencyRows(), loadRows(), engineRows(), stageRows(), hostRows(), processRows(), profileRows(), gpuRows(), selfRows(),
+	canaryRows(), configRows())
 
 var tableIndex = indexOf(table)
 
