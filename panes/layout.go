@@ -103,12 +103,13 @@ func smallScreen(v *view, w, h int) []row {
 
 // oneColumn is the usual 80x24.
 func oneColumn(v *view, w, h int) []row {
-	gpu := gpuRows(v, w, max(1, h/12))
+	gpu, canary := gpuRows(v, w, max(1, h/12)), canaryRows(v, w)
 	engines := enginesRows(v, w, max(1, h/12))
 	blocks := []block{
 		{verdictRows(v, w, 1), 1, 0},
 		{[]row{titleRow(v, w)}, 1, 0},
 		{append([]row{latencyHead(v, w)}, latencyRows(v, w)...), 4, 1},
+		{canary, len(canary), 1},
 		{loadRowsCompact(v, w), 2, 1},
 		{engines, len(engines), 2},
 		{stageRows(v, w), 2, 2},
@@ -167,6 +168,7 @@ func numberBlocks(v *view, w int) []block {
 	latency := append([]row{latencyHead(v, w)}, latencyRows(v, w)...)
 	return []block{
 		{headed(w, "latency", latency), 5, 0},
+		{canaryRows(v, w), 1, 0},
 		{headed(w, "load", loadRows(v, w)), 4, 0},
 		{headed(w, "engines", enginesRows(v, w, 8)), 2, 1},
 		{headed(w, "stages", stageRows(v, w)), 3, 1},

@@ -58,8 +58,8 @@ func (v *view) sourceAt(name string) time.Time {
 		return processAt(v)
 	case "gpu":
 		return gpuAt(v)
-	case "profile", "self":
-		return time.Time{} // a profile says itself how old it is
+	case "profile", "self", "canary", "config":
+		return time.Time{} // a profile and a canary say themselves how old they are
 	}
 	return v.engineAt()
 }

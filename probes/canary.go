@@ -18,7 +18,7 @@ type Canary struct {
 	TTFTSeconds Opt[float64] `json:"ttft_seconds,omitzero"` // request sent until the first token arrived
 	ITLSeconds  Opt[float64] `json:"itl_seconds,omitzero"`  // mean time between tokens
 	MaxITL      Opt[float64] `json:"max_itl_seconds,omitzero"`
-	E2ESeconds  Opt[float64] `json:"e2e_seconds,omitzero"`
+	E2ESeconds  Opt[float64] `json:"e2e_seconds,omitzero"` // request sent until the answer ended
 }
 
 func (c *Canary) AddTo(to *Sample) { to.Canaries = append(to.Canaries, c) }

@@ -23,6 +23,8 @@ var FactNames = []string{
 	"model", "max_num_seqs", "max_num_batched_tokens", "max_model_len", "kv_cache_tokens", "kv_block_tokens", "kv_cache_dtype",
 	"kv_memory_share", "quantization", "dtype", "tensor_parallel", "pipeline_parallel", "data_parallel", "expert_parallel",
 	"graphs", "prefix_caching", "chunked_prefill", "speculative", "role", "scheduling_policy", "queue_limit",
+	"chunked_prefill_tokens", "max_prefill_tokens", "continuous_batching", "attention_backend", "flash_attention", "backend", "gpu_layers",
+	"threads", "tokenizer_workers", "api_servers", "router_mode",
 }
 
 // Fact is one setting under its canonical name, one of FactNames.

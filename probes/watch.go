@@ -28,6 +28,7 @@ type watcher struct {
 	any     bool               // a restart has been reported
 	lasting conditions
 	logs    logWatch
+	configs configWatch
 }
 
 func (w *watcher) events(s *Sample) []Event {
@@ -45,7 +46,8 @@ func (w *watcher) events(s *Sample) []Event {
 			w.any, w.restart = true, s.Mono
 		}
 	}
-	events = append(append(events, restarts...), w.lasting.events(s)...)
+	events = append(append(events, restarts...), w.configs.events(s)...)
+	events = append(events, w.lasting.events(s)...)
 	return append(events, w.logs.events(s)...)
 }
 

@@ -51,7 +51,8 @@ func Lookup(name string) (Signal, bool) {
 }
 
 // table is the registry: one slice of rows a family, in the order of the screens.
-var table = join(latencyRows(), loadRows(), engineRows(), specRows(), instanceRows(), stageRows(), hostRows(), processRows(), profileRows(), gpuRows(), logRows(), selfRows())
+var table = join(latencyRows(), loadRows(), engineRows(), specRows(), instanceRows(), stageRows(), hostRows(), processRows(), profileRows(), gpuRows(), logRows(), selfRows(),
+	canaryRows(), configRows())
 
 var tableIndex = indexOf(table)
 

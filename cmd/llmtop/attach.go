@@ -38,13 +38,15 @@ func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 type attachOptions struct {
 	urls     []string // none: look on the common ports
 	interval time.Duration
-	logs     []string // of the engine, as enginelog.ParseSource reads them
+	logs     []string      // of the engine, as enginelog.ParseSource reads them
+	canary   time.Duration // pace of our own requests; 0: none
 }
 
 // flags adds the flags of a command that attaches.
 func (o *attachOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
 	o.logFlag(cmd)
+	o.canaryFlag(cmd)
 }
 
 // attach returns the collector of everything there is to know about the engines at
@@ -55,12 +57,12 @@ func attach(o attachOptions) *probes.Collector {
 	var pid func() int
 	if len(urls) == 0 {
 		f := &finder{}
-		list, pid = engineProbes(interval, func(make func(string) probes.Probe, name string) probes.Probe {
+		list, pid = engineProbes(o, func(make func(string) probes.Probe, name string) probes.Probe {
 			return &lazy{name: name, finder: f, make: make}
 		}, f.current)
 	}
 	for i, u := range urls {
-		more, p := engineProbes(interval, func(make func(string) probes.Probe, _ string) probes.Probe { return make(u) },
+		more, p := engineProbes(o, func(make func(string) probes.Probe, _ string) probes.Probe { return make(u) },
 			func() string { return u })
 		list = append(list, more...)
 		if i == 0 {
@@ -77,11 +79,12 @@ func attach(o attachOptions) *probes.Collector {
 
 // engineProbes lists the probes of one engine. build makes a probe now or when its
 // URL is known; current returns the URL, "" while unknown. pid finds the engine's process.
-func engineProbes(interval time.Duration, build func(make func(url string) probes.Probe, name string) probes.Probe, current func() string) (list []probes.Scheduled, pid func() int) {
+func engineProbes(o attachOptions, build builder, current func() string) (list []probes.Scheduled, pid func() int) {
+	interval, seen := o.interval, &sighting{}
 	var told atomic.Pointer[requests.Probe] // once made; the engine tells it its pid
 	var finder atomic.Pointer[host.Finder]
 	list = []probes.Scheduled{
-		{Probe: build(func(u string) probes.Probe { return scrape.New(u, scrapeOptions()) }, "scrape"), Every: interval},
+		{Probe: build(func(u string) probes.Probe { return seen.over(scrape.New(u, scrapeOptions())) }, "scrape"), Every: interval},
 		{Probe: build(func(u string) probes.Probe {
 			p := requests.New(u, requests.Options{Bearer: apiKey()})
 			told.Store(p)
@@ -102,6 +105,8 @@ func engineProbes(interval time.Duration, build func(make func(url string) probe
 		}
 		return finder.Load().PID()
 	}
+	list = append(list, o.configs(build, pid, seen)...)
+	list = append(list, o.canaries(build)...)
 	return list, pid
 }
 
@@ -169,8 +174,10 @@ func (l *lazy) Read(ctx context.Context) (probes.Section, error) {
 }
 
 // Close ends the probe, once there is one.
-func (l *lazy) Close() error {
-	if c, ok := l.probe.(io.Closer); ok {
+func (l *lazy) Close() error { return closeProbe(l.probe) }
+
+func closeProbe(p probes.Probe) error {
+	if c, ok := p.(io.Closer); ok {
 		return c.Close()
 	}
 	return nil

@@ -12,24 +12,22 @@ import (
 )
 
 // learner finds what is worth knowing beside the samples: who the engine is and how it was
-// started, what hardware there is. What a sample tells is told at once; what has to be
-// asked for (the engine's version, its process's command line) is asked on goroutines, once
-// for each engine and process, so that no answer is waited for.
+// started, what hardware there is. What a sample tells is told at once; the command line
+// of the engine's process is read on a goroutine, once for each process, so that nothing
+// is waited for.
 type learner struct {
 	tell func(facts map[string]string) // safe for concurrent use
-	ask  func(endpoint, dialect string) map[string]string
 	argv func(pid int) map[string]string
 
-	told  map[string]string
-	asked map[string]bool // endpoints
-	pid   int
+	told map[string]string
+	pid  int
 }
 
 // mostEngines bounds the engines whose facts are kept.
 const mostEngines = 16
 
 func newLearner(tell func(map[string]string)) *learner {
-	return &learner{tell: tell, ask: askEngine, argv: commandFacts, told: map[string]string{}, asked: map[string]bool{}}
+	return &learner{tell: tell, argv: commandFacts, told: map[string]string{}}
 }
 
 // observe tells what is new in a tick.
@@ -43,15 +41,6 @@ func (l *learner) observe(t *rules.Tick) {
 	if len(fresh) > 0 {
 		l.tell(fresh)
 	}
-	if slices.ContainsFunc(t.Point.Events, func(e probes.Event) bool { return e.Kind == probes.EventRestart }) {
-		clear(l.asked) // it may be another build now
-	}
-	for n, e := range t.Point.Engines {
-		if n < mostEngines && !l.asked[e.Endpoint] && len(l.asked) < mostEngines {
-			l.asked[e.Endpoint] = true
-			go func() { l.tell(named(n, e.Endpoint, l.ask(e.Endpoint, e.Dialect))) }()
-		}
-	}
 	if p := t.Point.Process; p != nil && p.PID != l.pid {
 		l.pid = p.PID
 		go func() { l.tell(l.argv(p.PID)) }()
@@ -62,7 +51,11 @@ func (l *learner) observe(t *rules.Tick) {
 func sampleFacts(t *rules.Tick) map[string]string {
 	out := map[string]string{}
 	for n, e := range t.Point.Engines[:min(len(t.Point.Engines), mostEngines)] {
-		facts := map[string]string{"engine": e.Dialect, "model": e.Model}
+		facts := configFacts(t.Point.Configs, e.Endpoint)
+		facts["engine"] = e.Dialect
+		if e.Model != "" {
+			facts["model"] = e.Model
+		}
 		for name, number := range map[string]probes.Opt[float64]{"kv_cache_tokens": e.KVTokens, "max_num_seqs": e.MaxRunning, "max_num_batched_tokens": e.TokenBudget} {
 			if v, ok := number.Get(); ok {
 				facts[name] = fmt.Sprintf("%.0f", v)
@@ -75,6 +68,22 @@ func sampleFacts(t *rules.Tick) map[string]string {
 	}
 	maps.DeleteFunc(out, func(_, v string) bool { return v == "" })
 	return out
+}
+
+// configFacts are what an engine's own pages and flags tell; its metrics are believed
+// before them.
+func configFacts(configs []*probes.EngineConfig, endpoint string) map[string]string {
+	facts := map[string]string{}
+	for _, c := range configs {
+		if c.Endpoint != endpoint {
+			continue
+		}
+		facts["engine_version"] = c.Version
+		for _, name := range []string{"model", "max_model_len", "kv_cache_tokens", "max_num_seqs", "max_num_batched_tokens"} {
+			facts[name] = c.Fact(name)
+		}
+	}
+	return facts
 }
 
 // named are the facts of engine n: those of the first have plain names.

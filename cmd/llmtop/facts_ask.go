@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,46 +10,6 @@ import (
 	"llmtop/probes/host"
 	"llmtop/probes/record"
 )
-
-// versionPages are where engines tell their version, by dialect; the others as vLLM does.
-var versionPages = map[string]string{"sglang": "/get_server_info"}
-
-// askEngine asks an engine for its version and the longest sequence of its model. What it
-// does not tell is not there.
-func askEngine(endpoint, dialect string) map[string]string {
-	page := versionPages[dialect]
-	if page == "" {
-		page = "/version"
-	}
-	var version struct {
-		Version string `json:"version"`
-	}
-	var models struct {
-		Data []struct {
-			MaxModelLen int `json:"max_model_len"`
-		} `json:"data"`
-	}
-	facts := map[string]string{}
-	if fetchJSON(endpoint, page, &version) && version.Version != "" {
-		facts["engine_version"] = probes.Printable(version.Version, 200)
-	}
-	if fetchJSON(endpoint, "/v1/models", &models) && len(models.Data) > 0 && models.Data[0].MaxModelLen > 0 {
-		facts["max_model_len"] = strconv.Itoa(models.Data[0].MaxModelLen)
-	}
-	return facts
-}
-
-// fetchJSON gets one small page; false when there is none.
-func fetchJSON(endpoint, page string, into any) bool {
-	e, err := probes.ParseEndpoint(endpoint)
-	if err != nil {
-		return false
-	}
-	f := probes.NewFetcher(e, page, probes.FetchOptions{MaxBytes: 1 << 20, Bearer: apiKey(), Accept: "application/json"})
-	defer f.Close()
-	got, err := f.Get(context.Background(), nil)
-	return err == nil && json.Unmarshal(got.Body, into) == nil
-}
 
 // commandFacts is how a process was started, without secrets.
 func commandFacts(pid int) map[string]string {

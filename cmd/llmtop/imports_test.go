@@ -24,6 +24,8 @@ var arrows = map[string][]string{
 	"probes":                   {},
 	"probes/scrape":            {"probes"},
 	"probes/requests":          {"probes"},
+	"probes/canary":            {"probes"},
+	"probes/engineconfig":      {"probes"},
 	"probes/dialect":           {"probes"},
 	"probes/nvml":              {"probes"},
 	"probes/host":              {"probes"},

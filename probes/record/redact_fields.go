@@ -21,7 +21,7 @@ var (
 // fieldRules decides on every text of a recording. TestEveryTextIsClassified holds it
 // against the types; a text that is not listed is dropped.
 var fieldRules = map[string]rule{
-	"Event.Kind":       {"kinds of events", keepWords(probes.EventClockJump, probes.EventRestart, probes.EventReset), (*redactor).hashed},
+	"Event.Kind":       {"kinds of events", keepWords(probes.EventClockJump, probes.EventRestart, probes.EventReset, probes.EventVersion, probes.EventFlags, probes.EventEngineLog), (*redactor).hashed},
 	"Event.Text":       freeText,
 	"ProbeStatus.Name": {"names of probes", keepWords(probeNames...), (*redactor).probe},
 	"ProbeStatus.Err":  freeText,

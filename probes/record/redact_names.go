@@ -143,7 +143,7 @@ var probeNames = []string{"gpu", "host", "process"}
 
 func (x *redactor) probe(s string) string {
 	kind, endpoint, _ := strings.Cut(s, " ")
-	if keepWords("scrape", "requests", "profile")(x, kind) && endpoint != "" {
+	if keepWords("scrape", "requests", "profile", "canary", "config")(x, kind) && endpoint != "" {
 		return kind + " " + x.endpoint(endpoint)
 	}
 	return x.hashed(s)
