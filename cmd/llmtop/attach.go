@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,11 +39,14 @@ func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 type attachOptions struct {
 	urls     []string // none: look on the common ports
 	interval time.Duration
+	otlp     string           // where traces are received, host:port; empty: nowhere
+	stderr   func() io.Writer // takes what is said before the screen starts; nil: nobody
 }
 
 // flags adds the flags of a command that attaches.
 func (o *attachOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
+	o.otlpFlag(cmd)
 }
 
 // attach returns the collector of everything there is to know about the engines at
@@ -51,8 +55,12 @@ func attach(o attachOptions) *probes.Collector {
 	urls, interval := o.urls, o.interval
 	var list []probes.Scheduled
 	var pid func() int
+	engines := func() []string { return urls }
 	if len(urls) == 0 {
 		f := &finder{}
+		engines = func() []string {
+			return slices.DeleteFunc([]string{f.current()}, func(u string) bool { return u == "" })
+		}
 		list, pid = engineProbes(interval, func(make func(string) probes.Probe, name string) probes.Probe {
 			return &lazy{name: name, finder: f, make: make}
 		}, f.current)
@@ -69,6 +77,7 @@ func attach(o attachOptions) *probes.Collector {
 		probes.Scheduled{Probe: host.NewHost("/"), Every: interval},
 		probes.Scheduled{Probe: host.NewProcess("/", pid), Every: interval},
 		probes.Scheduled{Probe: nvml.New(nvml.Options{}), Every: interval})
+	list = append(list, o.otlpProbes(engines)...)
 	return probes.NewCollector(interval, list...)
 }
 
