@@ -1,5 +1,7 @@
 package probes
 
+import "slices"
+
 // maxGathered bounds the finished requests of one section.
 const maxGathered = 16384
 
@@ -18,4 +20,32 @@ func (r *Requests) after(older Section) Section {
 		joined.Finished = joined.Finished[over:]
 	}
 	return &joined
+}
+
+// RequestsSet is what one probe tells of the requests of several engines, one section
+// an endpoint.
+type RequestsSet []*Requests
+
+func (l RequestsSet) AddTo(to *Sample) {
+	for _, r := range l {
+		r.AddTo(to)
+	}
+}
+
+// after joins the sections of each endpoint. One that only the older read tells of stays.
+func (l RequestsSet) after(older Section) Section {
+	o, ok := older.(RequestsSet)
+	if !ok {
+		return l
+	}
+	joined := slices.Clone(l)
+	for _, r := range o {
+		i := slices.IndexFunc(joined, func(n *Requests) bool { return n.Endpoint == r.Endpoint })
+		if i < 0 {
+			joined = append(joined, r)
+		} else {
+			joined[i] = joined[i].after(r).(*Requests)
+		}
+	}
+	return joined
 }

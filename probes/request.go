@@ -74,5 +74,10 @@ type Requests struct {
 	Finished []*Request `json:"finished,omitempty"`
 	Running  []*Request `json:"running,omitempty"` // bounded; InFlight counts all
 	InFlight int        `json:"in_flight"`
-	Missed   int        `json:"missed,omitempty"` // finished, but gone from the engine's ring before we read
+	Missed   int        `json:"missed,omitempty"` // finished, but gone from the engine's ring before we read, or told with times that cannot be
+
+	// FinishedOnly says that nothing is known of requests in flight, and that Finished may
+	// be a sample of what finished: InFlight 0 and an empty Finished tell nothing then. So
+	// it is with traces.
+	FinishedOnly bool `json:"finished_only,omitempty"`
 }

@@ -10,7 +10,7 @@ import (
 // freshStages are the parts of the requests that ended since the previous tick,
 // each request once: what the baseline adds up.
 func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64) {
-	if n.exact {
+	if n.whole() || (n.exact && len(n.ends) == 0) {
 		seconds := math.Inf(1)
 		if previous != nil {
 			seconds = n.at.Sub(previous.At).Seconds()

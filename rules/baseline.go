@@ -86,7 +86,7 @@ func (b *baseline) admitUntil(t time.Time) {
 }
 
 func (b *baseline) admit(r tickRecord) {
-	if !r.signals.Get("requests.rate").Seen() && !r.signals.Get("batch.running").Seen() {
+	if !r.signals.Get("requests.rate").Seen() && !r.signals.Get("batch.running").Seen() && r.requests == 0 {
 		return // nothing of an engine in it
 	}
 	b.admitted = append(b.admitted, r)

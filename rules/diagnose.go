@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -167,9 +168,9 @@ func unattributed(out *Diagnosis) string {
 }
 
 // engineName is the dialect that commands are written in: an engine that tells
-// of each request is our own.
+// of each request, those in flight included, is our own.
 func engineName(p *probes.Point) string {
-	if p != nil && len(p.Requests) > 0 {
+	if p != nil && slices.ContainsFunc(p.Requests, func(r *probes.Requests) bool { return !r.FinishedOnly }) {
 		return "llmtop"
 	}
 	if p != nil && len(p.Engines) > 0 {

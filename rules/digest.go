@@ -45,15 +45,17 @@ func digestOf(s *probes.Requests) *digest {
 		d.entries[m], room = room[:0:len(s.Finished)], room[len(s.Finished):]
 	}
 	for _, r := range s.Finished {
-		d.take(r)
+		d.take(r, s.FinishedOnly)
 	}
 	return d
 }
 
-func (d *digest) take(r *probes.Request) {
+// take takes a request in. Of one that is all there is known of (partial) a missing TTFT
+// does not mean that there was no first token: some engines do not tell it.
+func (d *digest) take(r *probes.Request, partial bool) {
 	if ttft, lag, ok := firstToken(r); ok {
 		d.add(ofTTFT, ttft, lag, r)
-	} else if v, ok := waited(r); ok {
+	} else if v, ok := waited(r); ok && !partial {
 		d.gaveUp = append(d.gaveUp, entry{v, endLag(r), r})
 	}
 	if v, ok := r.TPOTSeconds(); ok {
@@ -81,7 +83,7 @@ func (d *digest) add(m measure, v, lag float64, r *probes.Request) {
 
 // endLag is the lag of a request's end: none, or always where no end is told.
 func endLag(r *probes.Request) float64 {
-	if r.Finish == "" {
+	if r.Finish == "" && r.State != "finished" {
 		return always
 	}
 	return 0

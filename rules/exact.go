@@ -30,6 +30,34 @@ func (n *now) fromRecords() {
 	n.stages.tpot.total = n.stages.tpot.sum[probes.StageDecode]
 }
 
+// fillFromHistograms takes from the histograms what partial records tell too little of
+// now: they may be a sample, and tell of a request when it has ended, seconds late.
+func (n *now) fillFromHistograms() {
+	h := *n
+	h.fromHistograms()
+	if n.ttft.fewerThan(h.ttft) {
+		n.ttft, n.ttftNow, n.firsts = h.ttft, h.ttftNow, spanSet{}
+		if h.stages.ttft.n > 0 {
+			n.stages.ttft = h.stages.ttft
+		}
+	}
+	if n.tpot.fewerThan(h.tpot) {
+		n.tpot, n.tpotNow, n.stages.tpot = h.tpot, h.tpotNow, h.stages.tpot
+	}
+	if n.e2e.fewerThan(h.e2e) {
+		n.e2e, n.e2eNow = h.e2e, h.e2eNow
+		if h.stages.e2e.n > 0 {
+			n.stages.e2e = h.stages.e2e
+		}
+	}
+	if n.prompt.fewerThan(h.prompt) {
+		n.prompt = h.prompt
+	}
+	if n.output.fewerThan(h.output) {
+		n.output = h.output
+	}
+}
+
 // measured is a measure now, and the median of its newest part.
 func (r *records) measured(m measure) (spanSet, latency, quick) {
 	s, l := r.spanOf(m)

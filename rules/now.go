@@ -25,7 +25,7 @@ type now struct {
 	stale  time.Duration
 	ends   []string // endpoints of the engines in the newest point
 
-	exact         bool // per-request records are at hand
+	exact         bool // per-request records are at hand; see whole
 	records       records
 	firsts        spanSet // the requests behind ttft.*
 	ttft, tpot    latency
@@ -78,6 +78,9 @@ func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
 	n.exact = n.records.seen && n.allTell()
 	if n.exact {
 		n.fromRecords()
+		if n.records.partial {
+			n.fillFromHistograms()
+		}
 	} else {
 		n.fromHistograms()
 	}
@@ -113,7 +116,7 @@ func (n *now) tells(endpoint string) bool {
 	points := n.wide.Points()
 	for i := len(points) - 1; i >= 0; i-- { // mostly in the newest
 		for _, s := range points[i].Requests {
-			if s.Endpoint == endpoint {
+			if s.Endpoint == endpoint && (!s.FinishedOnly || n.stands(s)) {
 				return true
 			}
 		}
@@ -128,5 +131,10 @@ func (n *now) alive() bool {
 			return true
 		}
 	}
-	return n.records.seen
+	return n.records.seen && (!n.records.partial || len(n.ends) == 0)
 }
+
+// whole reports that the records are of all requests, those in flight included: they can
+// be counted. Records that are a sample of what finished are good for latencies and
+// stages; how many there are, and what is in flight, is the counters' and gauges' to tell.
+func (n *now) whole() bool { return n.exact && !n.records.partial }

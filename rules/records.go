@@ -18,6 +18,7 @@ type seen struct {
 // each once, and what the newest fresh section says is in flight.
 type records struct {
 	seen     bool
+	partial  bool    // some are of finished requests only
 	ledger   *ledger // what finished
 	running  []seen
 	inFlight float64
@@ -33,7 +34,7 @@ func gather(n *now, l *ledger) records {
 	clear(l.last)
 	from, sect := n.at.Add(-wideSpan), l.spare
 	for _, p := range n.wide.Points() {
-		for _, s := range sections(p) {
+		for _, s := range n.sections(p) {
 			if !s.At.After(l.last[s.Endpoint]) || !s.At.After(from) {
 				continue
 			}
@@ -42,10 +43,11 @@ func gather(n *now, l *ledger) records {
 		}
 	}
 	l.take(n.at, sect)
-	for _, s := range sections(n.point) {
-		if !n.fresh(s.At) {
+	for _, s := range n.sections(n.point) {
+		if !n.stands(s) {
 			continue
 		}
+		out.partial = out.partial || s.FinishedOnly
 		out.seen = true
 		out.inFlight += float64(s.InFlight)
 		out.running = slices.Grow(out.running, len(s.Running))
@@ -55,6 +57,25 @@ func gather(n *now, l *ledger) records {
 	}
 	out.start(n)
 	return out
+}
+
+// stands reports a section that tells of now. Traces come seconds late and in batches: one
+// of finished requests stands for the wide span.
+func (n *now) stands(s *probes.Requests) bool {
+	return n.fresh(s.At) || (s.FinishedOnly && n.at.Sub(s.At) <= wideSpan)
+}
+
+// sections are the request sections of a point that tell of its engines. Traces may be of
+// something else than what is attached.
+func (n *now) sections(p *probes.Point) []*probes.Requests {
+	all := sections(p)
+	foreign := func(s *probes.Requests) bool {
+		return s.FinishedOnly && len(n.ends) > 0 && !slices.Contains(n.ends, s.Endpoint)
+	}
+	if !slices.ContainsFunc(all, foreign) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), foreign)
 }
 
 // since are the requests that got their first token and finished in sections read less
@@ -80,7 +101,7 @@ func (r *records) since(seconds float64) iter.Seq[observation] {
 func (r *records) start(n *now) {
 	first := map[string]bool{}
 	for _, p := range n.span.Points() {
-		for _, s := range sections(p) {
+		for _, s := range n.sections(p) {
 			if first[s.Endpoint] {
 				continue
 			}
@@ -115,6 +136,11 @@ func (l latency) count() float64 {
 		return l.hist.Count
 	}
 	return float64(len(l.values))
+}
+
+// fewerThan reports too few observations of now, where another set has enough.
+func (l latency) fewerThan(other latency) bool {
+	return (l.wide || l.count() < enough) && other.count() >= enough
 }
 
 // quantile is the nearest-rank quantile of exact values, or the histogram's estimate.

@@ -40,7 +40,7 @@ func engineRows() []Signal {
 
 func running(n *now) probes.Opt[float64] {
 	v := n.gauge(runningRequests, add)
-	if v.Seen() || !n.exact {
+	if v.Seen() || !n.whole() {
 		return v
 	}
 	return probes.Some(n.countIn(func(s probes.Stage) bool { return s > probes.StageQueue }))
@@ -48,7 +48,7 @@ func running(n *now) probes.Opt[float64] {
 
 func queueDepth(n *now) probes.Opt[float64] {
 	v := n.gauge(waitingRequests, add)
-	if v.Seen() || !n.exact {
+	if v.Seen() || !n.whole() {
 		return v
 	}
 	return probes.Some(n.countIn(func(s probes.Stage) bool { return s == probes.StageQueue }))
@@ -80,7 +80,7 @@ func (n *now) countIn(match func(probes.Stage) bool) float64 {
 }
 
 func queueOldest(n *now) probes.Opt[float64] {
-	if !n.exact {
+	if !n.whole() {
 		return missing()
 	}
 	oldest := 0.0
@@ -111,6 +111,9 @@ func waitingIn(p *probes.Point) (float64, time.Time, bool) {
 		return total, at, true
 	}
 	for _, s := range sections(p) {
+		if s.FinishedOnly {
+			continue
+		}
 		at, ok = s.At, true
 		for _, r := range s.Running {
 			if r.State == probes.StageNames[probes.StageQueue] {
@@ -142,12 +145,13 @@ func prefillPerToken(n *now) probes.Opt[float64] {
 	seconds, tokens := 0.0, 0.0
 	if n.exact {
 		for o := range n.firsts.all() {
-			if !o.censored {
+			if !o.censored && o.of.PromptTokens > 0 {
 				seconds += o.of.Stages[probes.StagePrefill]
 				tokens += float64(o.of.PromptTokens - o.of.CachedTokens)
 			}
 		}
-	} else {
+	}
+	if !n.whole() && tokens <= 0 {
 		seconds = countOf(n.observed(&n.span, prefillHistogram)).sum
 		tokens = countOf(n.observed(&n.span, promptHistogram)).sum
 		tokens -= n.cachedTokens()

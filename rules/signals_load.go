@@ -33,7 +33,7 @@ func loadRows() []Signal {
 // ended is how many requests ended and how many were refused in the now span,
 // and how many seconds that covers.
 func (n *now) ended() (requests, refused, seconds float64, ok bool) {
-	if n.exact && n.records.firstOK && n.records.begun > 0 {
+	if n.whole() && n.records.firstOK && n.records.begun > 0 {
 		for i := range n.records.ledger.told {
 			if t := &n.records.ledger.told[i]; t.ago < n.records.begun {
 				refused += t.refused
@@ -77,7 +77,7 @@ func arrivalRate(n *now) probes.Opt[float64] {
 
 // growth is how much the number of requests in flight rose over the now span.
 func (n *now) growth() (float64, bool) {
-	if n.exact {
+	if n.whole() {
 		return n.records.inFlight - n.records.first, n.records.firstOK
 	}
 	growth, seen := 0.0, false

@@ -29,6 +29,9 @@ func (n *now) stageMean(i int) probes.Opt[float64] {
 	if i <= int(probes.StagePrefill) || (i == partFrontend && n.stages.ttft.n > 0) {
 		set = n.stages.ttft
 	}
+	if set.n == 0 && n.ttft.count() == 0 && n.records.partial {
+		set = n.stages.e2e // an engine that does not tell the TTFT (TGI)
+	}
 	if set.n > 0 && ((i == partFrontend) != set.coarse && !coarseStage(i)) {
 		return probes.None[float64](probes.NotExposed)
 	}

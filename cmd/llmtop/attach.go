@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -38,8 +39,10 @@ func scrapeOptions() scrape.Options { return scrape.Options{Bearer: apiKey()} }
 type attachOptions struct {
 	urls     []string // none: look on the common ports
 	interval time.Duration
-	logs     []string      // of the engine, as enginelog.ParseSource reads them
-	canary   time.Duration // pace of our own requests; 0: none
+	logs     []string         // of the engine, as enginelog.ParseSource reads them
+	canary   time.Duration    // pace of our own requests; 0: none
+	otlp     string           // where traces are received, host:port; empty: nowhere
+	stderr   func() io.Writer // takes what is said before the screen starts; nil: nobody
 }
 
 // flags adds the flags of a command that attaches.
@@ -47,6 +50,7 @@ func (o *attachOptions) flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.interval, "interval", time.Second, "time between samples")
 	o.logFlag(cmd)
 	o.canaryFlag(cmd)
+	o.otlpFlag(cmd)
 }
 
 // attach returns the collector of everything there is to know about the engines at
@@ -55,8 +59,12 @@ func attach(o attachOptions) *probes.Collector {
 	urls, interval := o.urls, o.interval
 	var list []probes.Scheduled
 	var pid func() int
+	engines := func() []string { return urls }
 	if len(urls) == 0 {
 		f := &finder{}
+		engines = func() []string {
+			return slices.DeleteFunc([]string{f.current()}, func(u string) bool { return u == "" })
+		}
 		list, pid = engineProbes(o, func(make func(string) probes.Probe, name string) probes.Probe {
 			return &lazy{name: name, finder: f, make: make}
 		}, f.current)
@@ -74,6 +82,7 @@ func attach(o attachOptions) *probes.Collector {
 		probes.Scheduled{Probe: host.NewProcess("/", pid), Every: interval},
 		probes.Scheduled{Probe: nvml.New(nvml.Options{}), Every: interval})
 	list = append(list, logProbes(o.logs, interval, pid)...)
+	list = append(list, o.otlpProbes(engines)...)
 	return probes.NewCollector(interval, list...)
 }
 

@@ -56,7 +56,7 @@ func document(t *testing.T, name string) string {
 // command tree: the command is there and takes these flags and arguments.
 func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
-		"docs/recording.md": document(t, "docs/recording.md")} {
+		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))

@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"probes/requests":          {"probes"},
 	"probes/canary":            {"probes"},
 	"probes/engineconfig":      {"probes"},
+	"probes/otlp":              {"probes"},
 	"probes/dialect":           {"probes"},
 	"probes/nvml":              {"probes"},
 	"probes/host":              {"probes"},
@@ -59,6 +60,8 @@ var fenced = map[string][]string{
 	"github.com/prometheus/common/expfmt": {"probes/scrape"},
 	"github.com/prometheus/procfs":        {"probes/host"},
 	"github.com/expr-lang/expr":           {"rules"},
+	"go.opentelemetry.io/proto/otlp":      {"probes/otlp"},
+	"google.golang.org/protobuf":          {"probes/otlp"},
 }
 
 // TestArrows parses every non-test file in this process (asking the go command
