@@ -29,7 +29,7 @@ type learner struct {
 const mostEngines = 16
 
 func newLearner(tell func(map[string]string)) *learner {
-	return &learner{tell: tell, ask: askEngine, argv: commandFacts, told: map[string]string{}, asked: map[string]bool{}}
+	return &learner{tell: tell, ask: askerOf(nil), argv: commandFacts, told: map[string]string{}, asked: map[string]bool{}}
 }
 
 // observe tells what is new in a tick.

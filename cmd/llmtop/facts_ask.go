@@ -17,9 +17,20 @@ import (
 // versionPages are where engines tell their version, by dialect; the others as vLLM does.
 var versionPages = map[string]string{"sglang": "/get_server_info"}
 
+// askerOf asks engines as the source of their samples reaches them.
+func askerOf(source probes.Source) func(endpoint, dialect string) map[string]string {
+	access := func(string) probes.Access { return probes.Access{} }
+	if a, ok := source.(interface{ accessTo(string) probes.Access }); ok {
+		access = a.accessTo
+	}
+	return func(endpoint, dialect string) map[string]string {
+		return askEngine(endpoint, dialect, access(endpoint))
+	}
+}
+
 // askEngine asks an engine for its version and the longest sequence of its model. What it
 // does not tell is not there.
-func askEngine(endpoint, dialect string) map[string]string {
+func askEngine(endpoint, dialect string, access probes.Access) map[string]string {
 	page := versionPages[dialect]
 	if page == "" {
 		page = "/version"
@@ -33,22 +44,22 @@ func askEngine(endpoint, dialect string) map[string]string {
 		} `json:"data"`
 	}
 	facts := map[string]string{}
-	if fetchJSON(endpoint, page, &version) && version.Version != "" {
+	if fetchJSON(endpoint, page, access, &version) && version.Version != "" {
 		facts["engine_version"] = probes.Printable(version.Version, 200)
 	}
-	if fetchJSON(endpoint, "/v1/models", &models) && len(models.Data) > 0 && models.Data[0].MaxModelLen > 0 {
+	if fetchJSON(endpoint, "/v1/models", access, &models) && len(models.Data) > 0 && models.Data[0].MaxModelLen > 0 {
 		facts["max_model_len"] = strconv.Itoa(models.Data[0].MaxModelLen)
 	}
 	return facts
 }
 
 // fetchJSON gets one small page; false when there is none.
-func fetchJSON(endpoint, page string, into any) bool {
+func fetchJSON(endpoint, page string, access probes.Access, into any) bool {
 	e, err := probes.ParseEndpoint(endpoint)
 	if err != nil {
 		return false
 	}
-	f := probes.NewFetcher(e, page, probes.FetchOptions{MaxBytes: 1 << 20, Bearer: apiKey(), Accept: "application/json"})
+	f := probes.NewFetcher(e, page, probes.FetchOptions{MaxBytes: 1 << 20, Access: access, Accept: "application/json"})
 	defer f.Close()
 	got, err := f.Get(context.Background(), nil)
 	return err == nil && json.Unmarshal(got.Body, into) == nil

@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"probes/scrape":            {"probes"},
 	"probes/requests":          {"probes"},
 	"probes/dialect":           {"probes"},
+	"probes/discover":          {"probes"},
 	"probes/nvml":              {"probes"},
 	"probes/host":              {"probes"},
 	"probes/cpuprofile":        {"probes"},

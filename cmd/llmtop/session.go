@@ -54,6 +54,7 @@ func (s *session) keep(sample *probes.Sample, tick *rules.Tick) {
 	}
 	if s.facts == nil {
 		s.facts = newLearner(s.know)
+		s.facts.ask = askerOf(s.source)
 	}
 	s.facts.observe(tick)
 }
