@@ -30,7 +30,8 @@ type Collector struct {
 	interval time.Duration
 	began    time.Time // carries the monotonic clock
 	wall     func() time.Time
-	workers  []*worker
+	workers  []*worker // more may come, see Add
+	adding   sync.Mutex
 	watch    watcher
 	self     selfReader
 
@@ -38,6 +39,7 @@ type Collector struct {
 	next time.Duration // since began; when the next tick is due
 
 	stop func()
+	ctx  context.Context // of the reads
 	done <-chan struct{} // closed by Close
 	ends sync.WaitGroup
 }
@@ -53,16 +55,8 @@ func newCollector(interval time.Duration, wall func() time.Time, probes []Schedu
 		interval = time.Second
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Collector{interval: interval, began: time.Now(), wall: wall, stop: cancel, done: ctx.Done(), self: selfReader{pid: os.Getpid()}}
-	for _, p := range probes {
-		every := p.Every
-		if every <= 0 {
-			every = interval
-		}
-		w := &worker{probe: p.Probe, name: Printable(p.Probe.Name(), 60), every: every, began: c.began, first: make(chan struct{})}
-		c.workers = append(c.workers, w)
-		c.ends.Go(func() { w.run(ctx) })
-	}
+	c := &Collector{interval: interval, began: time.Now(), wall: wall, stop: cancel, ctx: ctx, done: ctx.Done(), self: selfReader{pid: os.Getpid()}}
+	c.Add(probes...)
 	return c
 }
 
@@ -88,7 +82,7 @@ func (c *Collector) wait(ctx context.Context) error {
 func (c *Collector) waitFirst(ctx context.Context) error {
 	timer := time.NewTimer(firstWait - time.Since(c.began))
 	defer timer.Stop()
-	for _, w := range c.workers {
+	for _, w := range c.reading() {
 		if err := c.pause(ctx, timer, w.first); err != nil {
 			return err
 		}
@@ -134,8 +128,9 @@ func (c *Collector) ended() bool {
 func (c *Collector) assemble() *Sample {
 	mono := time.Since(c.began).Truncate(time.Microsecond)
 	s := &Sample{Seq: c.seq + 1, At: Stamp(c.wall()), Mono: mono, Interval: c.interval}
-	s.Probes = make([]ProbeStatus, 0, len(c.workers))
-	for _, w := range c.workers {
+	workers := c.reading()
+	s.Probes = make([]ProbeStatus, 0, len(workers))
+	for _, w := range workers {
 		section, status := w.take(mono)
 		if section != nil {
 			section.AddTo(s)
@@ -160,7 +155,9 @@ func nextTick(now, interval time.Duration) time.Duration {
 // Close ends the collection and waits a moment for the reads that are out. A
 // probe that never returns is left behind; its goroutine ends when it does.
 func (c *Collector) Close() error {
+	c.adding.Lock()
 	c.stop()
+	c.adding.Unlock()
 	ended := make(chan struct{})
 	go func() {
 		c.ends.Wait()

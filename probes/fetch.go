@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"strings"
-	"syscall"
 	"time"
 )
 
@@ -19,8 +16,9 @@ type FetchOptions struct {
 	Timeout   time.Duration     // whole exchange; default 2 s
 	MaxBytes  int64             // of the body; default 16 MiB
 	Accept    string            // Accept header
-	Bearer    string            // token of an Authorization header; kept in memory only
-	Transport http.RoundTripper // default: one kept-alive connection of its own
+	Bearer    string            // token of an Authorization header, when Access has no credentials; kept in memory only
+	Access    Access            // credentials and trust in certificates
+	Transport http.RoundTripper // default: one kept-alive connection of its own, see NewTransport
 }
 
 // Fetcher gets pages of one endpoint for the HTTP probes. Each answer is bounded
@@ -31,6 +29,8 @@ type Fetcher struct {
 	path     string
 	client   http.Client
 	o        FetchOptions
+	demanded bool // the server asked for credentials that are not sent unasked
+	signed   bool // the last request had credentials
 	buf      bytes.Buffer
 }
 
@@ -38,6 +38,7 @@ type Fetcher struct {
 type Page struct {
 	URL         string // without credentials or query
 	ContentType string
+	Server      string // what the server calls itself; foreign text
 	Body        []byte
 }
 
@@ -54,26 +55,21 @@ func NewFetcher(endpoint Endpoint, path string, o FetchOptions) *Fetcher {
 		o.MaxBytes = 16 << 20
 	}
 	if o.Transport == nil {
-		o.Transport = &http.Transport{
-			Proxy:                  http.ProxyFromEnvironment,
-			MaxIdleConns:           1,
-			IdleConnTimeout:        2 * time.Minute,
-			MaxResponseHeaderBytes: 64 << 10,
-			DisableCompression:     true, // both ends save CPU, and no page grows in our hands
-		}
+		o.Transport = NewTransport(endpoint, o.Access)
 	}
 	f := &Fetcher{endpoint: endpoint, path: path, o: o}
-	f.client = http.Client{Transport: o.Transport, CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if len(via) >= 3 {
-			return errors.New("more than 3 redirects")
-		}
-		return nil
-	}}
+	f.client = http.Client{Transport: o.Transport, CheckRedirect: sameServer}
 	return f
 }
 
 // URL is the address of the page, without credentials or query.
-func (f *Fetcher) URL() string { return f.endpoint.String() + f.path }
+func (f *Fetcher) URL() string { return Printable(f.endpoint.at(f.path), 500) }
+
+// SetPath turns to another page below the endpoint.
+func (f *Fetcher) SetPath(path string) { f.path = path }
+
+// Path is the path of the page below the endpoint.
+func (f *Fetcher) Path() string { return f.path }
 
 // Get fetches the page with the query.
 func (f *Fetcher) Get(ctx context.Context, query url.Values) (*Page, error) {
@@ -82,7 +78,16 @@ func (f *Fetcher) Get(ctx context.Context, query url.Values) (*Page, error) {
 	u := f.endpoint.base
 	u.Path += f.path
 	u.RawQuery = query.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	page, err := f.get(ctx, u.String())
+	if Denied(err) && !f.signed && !f.o.Access.Auth.None() && f.o.Access.When() {
+		f.demanded = true
+		page, err = f.get(ctx, u.String())
+	}
+	return page, err
+}
+
+func (f *Fetcher) get(ctx context.Context, address string) (*Page, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a usable address", f.URL())
 	}
@@ -107,7 +112,8 @@ func (f *Fetcher) Get(ctx context.Context, query url.Values) (*Page, error) {
 		f.buf = bytes.Buffer{}
 		return nil, fmt.Errorf("%s is larger than %s: not read", f.URL(), size(f.o.MaxBytes))
 	}
-	return &Page{URL: f.URL(), ContentType: response.Header.Get("Content-Type"), Body: f.buf.Bytes()}, nil
+	return &Page{URL: f.URL(), ContentType: response.Header.Get("Content-Type"),
+		Server: Printable(response.Header.Get("Server"), 100), Body: f.buf.Bytes()}, nil
 }
 
 // Close ends the kept connection.
@@ -116,85 +122,24 @@ func (f *Fetcher) Close() error {
 	return nil
 }
 
+// sign adds the credentials that may go with this request.
 func (f *Fetcher) sign(r *http.Request) {
 	r.Header.Set("User-Agent", "llmtop")
 	if f.o.Accept != "" {
 		r.Header.Set("Accept", f.o.Accept)
 	}
-	if f.o.Bearer != "" {
+	f.signed = true
+	switch access := f.o.Access; {
+	case !access.Auth.None() && (access.When == nil || f.demanded && access.When()):
+		access.Auth.sign(r)
+	case access.When != nil:
+		f.signed = false
+	case f.o.Bearer != "":
 		r.Header.Set("Authorization", "Bearer "+f.o.Bearer)
-	} else if user := f.endpoint.user; user != nil {
-		password, _ := user.Password()
-		r.SetBasicAuth(user.Username(), password)
+	case f.endpoint.user != nil:
+		password, _ := f.endpoint.user.Password()
+		r.SetBasicAuth(f.endpoint.user.Username(), password)
+	default:
+		f.signed = false
 	}
-}
-
-// judge turns an answer that cannot be the page into an error.
-func (f *Fetcher) judge(r *http.Response) error {
-	if r.StatusCode == http.StatusOK {
-		if r.ContentLength > f.o.MaxBytes {
-			return fmt.Errorf("%s is %s, the limit is %s: not read", f.URL(), size(r.ContentLength), size(f.o.MaxBytes))
-		}
-		if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-			return fmt.Errorf("%s came %s-encoded without being asked to", f.URL(), Printable(coding, 20))
-		}
-		return nil
-	}
-	head, _ := io.ReadAll(io.LimitReader(r.Body, 512))
-	status := fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode))
-	says := strings.TrimSpace(status)
-	if text := Printable(string(head), 80); text != "" && Describe(r.Header.Get("Content-Type"), head) != "HTML" {
-		says += fmt.Sprintf(" (%s)", text)
-	}
-	switch r.StatusCode {
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		return fmt.Errorf("%s: %w: the server answered %s", f.URL(), ErrNotExposed, says)
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fmt.Errorf("%s: the server wants credentials: it answered %s", f.URL(), says)
-	}
-	return fmt.Errorf("%s: the server answered %s", f.URL(), says)
-}
-
-// explain says in one line why there was no answer.
-func (f *Fetcher) explain(ctx context.Context, err error) error {
-	var outer *url.Error
-	if errors.As(err, &outer) {
-		err = outer.Err // its text repeats the URL, with what is secret in it
-	}
-	var dns *net.DNSError
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s: no answer within %s: %w", f.URL(), f.o.Timeout, context.DeadlineExceeded)
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: %w", f.URL(), context.Canceled)
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: nothing listens there (%w)", f.URL(), syscall.ECONNREFUSED)
-	case errors.As(err, &dns):
-		return fmt.Errorf("%s: host %q is not known", f.URL(), Printable(dns.Name, 100))
-	}
-	return fmt.Errorf("%s: %s", f.URL(), Printable(err.Error(), 200))
-}
-
-// Describe names what a body is that is not what was asked for: HTML, JSON, text or nothing.
-func Describe(contentType string, body []byte) string {
-	body = bytes.TrimLeft(body, " \t\r\n\ufeff")
-	switch {
-	case len(body) == 0:
-		return "an empty page"
-	case body[0] == '<' || strings.HasPrefix(contentType, "text/html"):
-		return "HTML"
-	case body[0] == '{' || body[0] == '[' || body[0] == '"' || strings.HasPrefix(contentType, "application/json"):
-		return "JSON"
-	case body[0] == 0x1f || bytes.IndexByte(body[:min(len(body), 512)], 0) >= 0:
-		return "binary data"
-	}
-	return fmt.Sprintf("text (%q)", Printable(string(body[:min(len(body), 200)]), 40))
-}
-
-// size prints a number of bytes in MiB, or in bytes when it is small.
-func size(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	return fmt.Sprintf("%d MiB", n>>20)
 }

@@ -87,7 +87,7 @@ func TestFetchErrors(t *testing.T) {
 	}{
 		{"404", status(404, "application/json", `{"detail":"Not Found"}`), `http://gpu-7:8000/metrics: not exposed: the server answered 404 Not Found ({"detail":"Not Found"})`, ErrNotExposed},
 		{"501", status(501, "text/plain", ""), "http://gpu-7:8000/metrics: not exposed: the server answered 501 Not Implemented", ErrNotExposed},
-		{"401", status(401, "text/plain", "who\nare\x1b[31m you?"), "http://gpu-7:8000/metrics: the server wants credentials: it answered 401 Unauthorized (who are[31m you?)", nil},
+		{"401", status(401, "text/plain", "who\nare\x1b[31m you?"), "http://gpu-7:8000/metrics: the server refuses the credentials: it answered 401 Unauthorized (who are[31m you?); give others with --auth", nil},
 		{"503", status(503, "text/html", "<h1>down</h1>"), "http://gpu-7:8000/metrics: the server answered 503 Service Unavailable", nil},
 		{"odd status", status(799, "text/plain", ""), "http://gpu-7:8000/metrics: the server answered 799", nil},
 		{"refused", failing{&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}}, "http://gpu-7:8000/metrics: nothing listens there (connection refused)", syscall.ECONNREFUSED},

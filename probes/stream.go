@@ -13,6 +13,22 @@ import (
 // caller bounds the bytes it reads and closes the body. Errors, those of reading the
 // body too, are one line without credentials.
 func (f *Fetcher) Post(ctx context.Context, header map[string]string, body []byte) (*http.Response, error) {
+	response, err := f.post(ctx, header, body)
+	if err == nil && f.wantsCredentials(response.StatusCode) {
+		response.Body.Close()
+		f.demanded = true
+		return f.post(ctx, header, body)
+	}
+	return response, err
+}
+
+// wantsCredentials reports that an answer asks for credentials that were not sent and may be.
+func (f *Fetcher) wantsCredentials(status int) bool {
+	denied := status == http.StatusUnauthorized || status == http.StatusForbidden
+	return denied && !f.signed && !f.o.Access.Auth.None() && f.o.Access.When()
+}
+
+func (f *Fetcher) post(ctx context.Context, header map[string]string, body []byte) (*http.Response, error) {
 	u := f.endpoint.base
 	u.Path += f.path
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))

@@ -62,3 +62,41 @@ func TestPost(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Credentials that may only be sent when asked for are sent then, and only if they may be.
+func TestPostWithCredentialsOnDemand(t *testing.T) {
+	e, err := ParseEndpoint("http://127.0.0.1:8000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth, err := BearerAuth("geheim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trusted := range []bool{true, false} {
+		var sent []string
+		f := NewFetcher(e, "/v1/completions", FetchOptions{Access: Access{Auth: auth, When: func() bool { return trusted }}, Transport: tripper(func(r *http.Request) (*http.Response, error) {
+			sent = append(sent, r.Header.Get("Authorization"))
+			status := http.StatusUnauthorized
+			if r.Header.Get("Authorization") != "" {
+				status = http.StatusOK
+			}
+			return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")), Request: r}, nil
+		})})
+		var last int
+		for range 2 {
+			r, err := f.Post(context.Background(), nil, []byte("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = r.StatusCode
+		}
+		want := ", "
+		if trusted {
+			want = ", Bearer geheim, Bearer geheim"
+		}
+		if got := strings.Join(sent, ", "); got != want || (last == http.StatusOK) != trusted {
+			t.Errorf("trusted %v: sent %q, last answer %d", trusted, got, last)
+		}
+	}
+}

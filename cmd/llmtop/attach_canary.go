@@ -10,9 +10,6 @@ import (
 	"llmtop/probes/canary"
 )
 
-// builder makes a probe now, or when the engine's URL is known; see engineProbes.
-type builder = func(make func(url string) probes.Probe, name string) probes.Probe
-
 // canaryFlag adds --canary to a command that attaches.
 func (o *attachOptions) canaryFlag(cmd *cobra.Command) {
 	cmd.Flags().Var((*canaryPace)(&o.canary), "canary",
@@ -20,14 +17,12 @@ func (o *attachOptions) canaryFlag(cmd *cobra.Command) {
 }
 
 // canaries are the probes that --canary asks for, none without it.
-func (o *attachOptions) canaries(build builder) []probes.Scheduled {
+func (o *attachOptions) canaries(t *target) []probes.Scheduled {
 	if o.canary <= 0 {
 		return nil
 	}
 	every := o.canary
-	return []probes.Scheduled{{Every: every, Probe: build(func(u string) probes.Probe {
-		return canary.New(u, canary.Options{Pace: every, Bearer: apiKey()})
-	}, "canary")}}
+	return []probes.Scheduled{{Every: every, Probe: canary.New(t.url, canary.Options{Pace: every, Access: t.access})}}
 }
 
 // The bounds of a pace.

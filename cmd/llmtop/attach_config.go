@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"sync/atomic"
 
 	"llmtop/probes"
@@ -12,23 +13,22 @@ import (
 
 // configs is the probe of one engine's configuration. It looks at each tick whether the
 // engine is another one, and asks it once a minute.
-func (o *attachOptions) configs(build builder, pid func() int, seen *sighting) []probes.Scheduled {
-	return []probes.Scheduled{{Every: o.interval, Probe: build(func(u string) probes.Probe {
-		return engineconfig.New(u, engineconfig.Options{
-			Bearer: apiKey(), PID: pid, Dialect: seen.dialect, Restarts: seen.restarts.Load,
-			Argv: func(pid int) ([]string, error) { return host.CommandLine("/", pid) },
-		})
-	}, "config")}}
+func (o *attachOptions) configs(t *target) []probes.Scheduled {
+	return []probes.Scheduled{{Every: o.interval, Probe: engineconfig.New(t.url, engineconfig.Options{
+		Access: t.access, PID: t.process, Dialect: t.passing.dialect, Restarts: t.passing.restarts.Load,
+		Argv:  func(pid int) ([]string, error) { return host.CommandLine("/", pid) },
+		Ranks: func(pid int) []probes.Rank { return host.Ranks("/", pid) },
+	})}}
 }
 
-// sighting keeps what the metrics of one engine tell that its other probes want to know.
-type sighting struct {
+// passing keeps what the metrics of one engine tell that its other probes want to know.
+type passing struct {
 	restarts atomic.Int64 // how often it was seen to restart
 	name     atomic.Pointer[string]
 }
 
 // dialect is the engine's by its metrics, "" while there are none.
-func (l *sighting) dialect() string {
+func (l *passing) dialect() string {
 	if name := l.name.Load(); name != nil {
 		return *name
 	}
@@ -36,11 +36,11 @@ func (l *sighting) dialect() string {
 }
 
 // over is the engine's scrape probe, looked at in passing.
-func (l *sighting) over(p probes.Probe) probes.Probe { return &watchedScrape{Probe: p, out: l} }
+func (l *passing) over(p probes.Probe) probes.Probe { return &watchedScrape{Probe: p, out: l} }
 
 type watchedScrape struct {
 	probes.Probe
-	out    *sighting
+	out    *passing
 	before *probes.Scrape
 }
 
@@ -61,4 +61,9 @@ func (w *watchedScrape) Read(ctx context.Context) (probes.Section, error) {
 }
 
 // Close ends the probe.
-func (w *watchedScrape) Close() error { return closeProbe(w.Probe) }
+func (w *watchedScrape) Close() error {
+	if c, ok := w.Probe.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}

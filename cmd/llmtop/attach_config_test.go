@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"testing"
 
 	"llmtop/probes"
@@ -40,7 +41,7 @@ func TestSighting(t *testing.T) {
 	page := func(s *probes.Schema, values ...float64) *probes.Scrape {
 		return &probes.Scrape{Endpoint: "http://e", Schema: s, Values: values}
 	}
-	var seen sighting
+	var seen passing
 	inner := &turns{sections: []probes.Section{page(other, 1), page(schema, 10, 1000), page(schema, 20, 1000), page(schema, 1, 2000), page(schema, 2, 2000)}}
 	p := seen.over(inner)
 	for i, want := range []struct {
@@ -52,7 +53,7 @@ func TestSighting(t *testing.T) {
 			t.Errorf("read %d: %v, %v; %q, %d restarts", i, section, err, seen.dialect(), seen.restarts.Load())
 		}
 	}
-	if closeProbe(p); !inner.closed || p.Name() != inner.Name() {
+	if p.(io.Closer).Close(); !inner.closed || p.Name() != inner.Name() {
 		t.Error("the scrape probe is not closed, or has another name")
 	}
 }

@@ -98,7 +98,11 @@ func demoLog(out io.Writer, headless bool) func(string, ...any) {
 }
 
 func attachDemo(cmd *cobra.Command, d *demo.Demo, o demoOptions) error {
-	collector := attach(attachOptions{urls: []string{d.URL}, interval: o.live.interval})
+	to := attachOptions{urls: []string{d.URL}, interval: o.live.interval}
+	if err := to.ready(cmd.Context(), cmd.ErrOrStderr(), 0, nil); err != nil {
+		return err
+	}
+	collector := attach(to)
 	defer collector.Close()
 	if !o.headless {
 		return watch(cmd, collector, o.live, panes.Frame{Title: "demo " + d.URL, Waiting: "waiting for the engine"})

@@ -55,7 +55,7 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	if err := checkInterval(o.interval); err != nil {
 		return err
 	}
-	p := printer{out: cmd.OutOrStdout(), json: o.json}
+	p := printer{out: cmd.OutOrStdout(), warn: cmd.ErrOrStderr(), json: o.json}
 	var last *rules.Diagnosis
 	var err error
 	switch {
@@ -95,6 +95,9 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 	o.urls = []string{url}
 	if o.at != "" {
 		return nil, usage(errors.New("--at picks a moment of a recording, and this is an engine"), "")
+	}
+	if err := o.ready(ctx, p.warn, 0, nil); err != nil {
+		return nil, err
 	}
 	look := liveLook
 	if o.watch > 0 {
@@ -178,6 +181,7 @@ func unreachable(t *rules.Tick, url string) error {
 // printer writes verdicts as text or as JSON lines.
 type printer struct {
 	out  io.Writer
+	warn io.Writer
 	json bool
 	last string
 }

@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"probes/engineconfig":      {"probes"},
 	"probes/otlp":              {"probes"},
 	"probes/dialect":           {"probes"},
+	"probes/discover":          {"probes"},
 	"probes/nvml":              {"probes"},
 	"probes/host":              {"probes"},
 	"probes/cpuprofile":        {"probes"},

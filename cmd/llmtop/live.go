@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"llmtop/panes"
 	"llmtop/probes"
+	"llmtop/probes/discover"
 	"llmtop/rules"
 )
 
@@ -25,8 +25,8 @@ type liveOptions struct {
 	ring   ringOptions
 }
 
-// firstLook is how long the search on the common ports may hold up the first frame.
-const firstLook = 100 * time.Millisecond
+// firstLook is how long the search for engines may hold up the first frame.
+const firstLook = discover.Budget
 
 func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
 	if err := checkInterval(o.interval); err != nil {
@@ -51,14 +51,13 @@ func runLive(cmd *cobra.Command, args []string, o liveOptions) error {
 	if err := noTerminal(); !o.once && err != nil {
 		return usage(err, "llmtop --once prints one frame as plain text; llmtop diagnose is for scripts")
 	}
-	waiting := "waiting for " + strings.Join(urls, ", ")
-	if len(urls) == 0 {
-		o.urls = discover(cmd.Context(), firstLook)
-		waiting = fmt.Sprintf("no engine found on 127.0.0.1, ports %s\nstill looking; or name one: llmtop http://HOST:PORT", triedPorts())
+	frame := panes.Frame{Title: strings.Join(urls, " "), Waiting: "waiting for " + strings.Join(urls, ", ")}
+	if err := o.ready(cmd.Context(), cmd.ErrOrStderr(), firstLook, &frame); err != nil {
+		return err
 	}
 	collector := attach(o.attachOptions)
 	defer collector.Close()
-	return watch(cmd, collector, o, panes.Frame{Title: strings.Join(o.urls, " "), Waiting: waiting})
+	return watch(cmd, collector, o, frame)
 }
 
 // watch shows a live source on the screen, or once as text.

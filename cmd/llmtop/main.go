@@ -2,8 +2,8 @@
 //
 // Attached to a running engine it shows, once a second, the verdict on top: the
 // cause by name, the numbers that prove it, the numbers that rule its look-alikes
-// out, and the next step with its price. Without a URL it looks on the common
-// local ports and says what it found:
+// out, and the next step with its price. Without a URL it attaches to the engines
+// that serve on this host, and says what keeps others from being read:
 //
 //	$ llmtop http://127.0.0.1:8000
 //

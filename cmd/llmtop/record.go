@@ -88,8 +88,9 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 		ctx, cancel = context.WithTimeout(ctx, o.duration)
 		defer cancel()
 	}
-	if o.urls = urls; len(urls) == 0 {
-		o.urls = discover(ctx, time.Second)
+	o.urls = urls
+	if err := o.ready(ctx, cmd.ErrOrStderr(), time.Second, nil); err != nil {
+		return err
 	}
 	out := newLines(cmd.ErrOrStderr())
 	defer out.close()

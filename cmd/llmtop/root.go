@@ -19,10 +19,13 @@ func newRoot() *cobra.Command {
 		Short: "Tells why an LLM serving engine is slow",
 		Long: `llmtop attaches to a running LLM serving engine and tells why it is slow: the cause
 by name, the numbers that prove it, the numbers that rule its look-alikes out, and
-the next step with its price. Without a URL it looks on the common local ports.
+the next step with its price. Without a URL it finds what serves on this host (llmtop find
+says what, and what keeps an engine from being read).
 
-An API key is taken from the environment variable ` + apiKeyVariable + `; it is never shown or stored.`,
-		Example: `  llmtop                                   look for an engine on this host
+A URL may also be unix:/run/vllm.sock, or name another network namespace of this host:
+http://127.0.0.1:8000#netns=4026532281 or #pid=4242. Credentials are given with --auth or in
+the environment variable ` + apiKeyVariable + `; they are never shown or stored.`,
+		Example: `  llmtop                                   attach to the engines of this host
   llmtop http://127.0.0.1:8000             attach to this one
   llmtop --record night.llmrec :8000       and keep what is seen
   llmtop --ring 15m :8000                  or keep the past, for when something happens
@@ -42,7 +45,7 @@ An API key is taken from the environment variable ` + apiKeyVariable + `; it is 
 	live.attachOptions.flags(root)
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
-		newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
+		newFindCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
 	return root
 }
 

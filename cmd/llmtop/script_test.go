@@ -54,6 +54,13 @@ func startServer(ts *testscript.TestScript, _ bool, args []string) {
 			fmt.Fprint(w, "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\",model_name=\"[red]\x1b[2J\x07[-:-:-]evil\"} 3\n"+
 				"# TYPE vllm:num_requests_waiting gauge\nvllm:num_requests_waiting{engine=\"0\",model_name=\"[red]\x1b[2J\x07[-:-:-]evil\"} 1\n")
 		},
+		"key": func(w http.ResponseWriter, r *http.Request) { // an engine that wants X-API-Key
+			if r.Header.Get("X-API-Key") != "hunter2" {
+				http.Error(w, "no", http.StatusUnauthorized)
+				return
+			}
+			fmt.Fprint(w, "# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running 0\n")
+		},
 		"denied": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) },
 	}
 	if len(args) != 1 || kinds[args[0]] == nil {

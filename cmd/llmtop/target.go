@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -9,31 +8,26 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
-
-	"llmtop/probes/dialect"
-	"llmtop/probes/scrape"
 
 	"llmtop/probes"
 )
-
-// commonPorts are where the engines listen by default: vLLM, trtllm-serve and our
-// own engine 8000 (and the next ones for replicas), llama.cpp 8080, Dynamo workers
-// 8081, Triton's metrics 8002, SGLang 30000, TGI 3000, LMDeploy 23333.
-var commonPorts = []int{8000, 8001, 8002, 8003, 8080, 8081, 30000, 3000, 23333}
 
 // apiKeyVariable is the environment variable with the engine's API key. It is sent
 // as a bearer token and never shown or recorded.
 const apiKeyVariable = "LLMTOP_API_KEY"
 
-// parseTarget turns what a user types (http://host:port, host:port, :port, with or
-// without /metrics or /v1) into the engine's base URL.
+// parseTarget turns what a user types into the engine's address: http://host:port,
+// host:port, :port, with or without /metrics or /v1, or the page where its metrics are;
+// unix:/run/vllm.sock; an address in another network namespace of this host,
+// http://127.0.0.1:8000#netns=4026532281 or #pid=4242.
 func parseTarget(arg string) (string, error) {
 	if holdsPassword(arg) {
 		return "", errPassword()
 	}
 	text := arg
+	if strings.HasPrefix(text, "unix:") {
+		return address(text)
+	}
 	if strings.HasPrefix(text, ":") {
 		text = "127.0.0.1" + text
 	}
@@ -56,16 +50,22 @@ func parseTarget(arg string) (string, error) {
 	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && !isPort(port) {
 		return "", usage(fmt.Errorf("%q: a port is a number from 1 to 65535", oneLine(arg)), "")
 	}
-	u.RawQuery, u.Fragment = "", ""
-	u.Path = strings.TrimRight(u.Path, "/")
-	for _, known := range []string{"/metrics", "/v1"} {
-		u.Path = strings.TrimSuffix(u.Path, known)
+	u.RawQuery = ""
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v1")
+	return address(u.String())
+}
+
+// address is what ParseEndpoint makes of an address, as samples carry it.
+func address(text string) (string, error) {
+	e, err := probes.ParseEndpoint(text)
+	if err != nil {
+		return "", usage(errors.New(oneLine(err.Error())), "give the engine's address, e.g. http://127.0.0.1:8000")
 	}
-	return strings.TrimRight(u.String(), "/"), nil
+	return e.String(), nil
 }
 
 func errPassword() error {
-	return usage(errors.New("the URL must not hold a password"), "set "+apiKeyVariable+" instead")
+	return usage(errors.New("the URL must not hold a password"), "give it with --auth basic:USER:PASSWORD, or a token in "+apiKeyVariable)
 }
 
 // holdsPassword reports whether arg may hold user:password@, even where it is no
@@ -83,12 +83,19 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
+// parseTargets reads several addresses; those that mean the same are one.
 func parseTargets(args []string) ([]string, error) {
 	var urls []string
+	seen := map[string]bool{}
 	for _, arg := range args {
 		u, err := parseTarget(arg)
 		if err != nil {
 			return nil, err
+		}
+		if e, err := probes.ParseEndpoint(u); err == nil && seen[e.Key()] {
+			continue
+		} else if err == nil {
+			seen[e.Key()] = true
 		}
 		urls = append(urls, u)
 	}
@@ -109,48 +116,9 @@ func isDirectory(arg string) bool {
 
 // looksLikeURL reports whether arg names an address rather than a file that is not there.
 func looksLikeURL(arg string) bool {
-	if strings.Contains(arg, "://") || strings.HasPrefix(arg, ":") || holdsPassword(arg) {
+	if strings.Contains(arg, "://") || strings.HasPrefix(arg, ":") || strings.HasPrefix(arg, "unix:") || holdsPassword(arg) {
 		return true
 	}
 	_, port, err := net.SplitHostPort(arg)
 	return err == nil && port != ""
-}
-
-// discover asks every common local port at once and returns the base URLs of those
-// whose metrics an engine dialect knows, in the order of commonPorts.
-func discover(ctx context.Context, timeout time.Duration) []string {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	found := make([]string, len(commonPorts))
-	var wait sync.WaitGroup
-	for i, port := range commonPorts {
-		wait.Go(func() {
-			base := fmt.Sprintf("http://127.0.0.1:%d", port)
-			probe := scrape.New(base, scrapeOptions())
-			defer probe.Close()
-			section, err := probe.Read(ctx)
-			if page, ok := section.(*probes.Scrape); ok && err == nil && page != nil && dialect.Decode(page) != nil {
-				found[i] = base
-			}
-		})
-	}
-	wait.Wait()
-	var urls []string
-	for _, u := range found {
-		if u != "" {
-			urls = append(urls, u)
-		}
-	}
-	return urls
-}
-
-func triedPorts() string {
-	var b strings.Builder
-	for i, port := range commonPorts {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%d", port)
-	}
-	return b.String()
 }

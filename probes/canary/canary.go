@@ -26,7 +26,7 @@ const (
 type Options struct {
 	Pace      time.Duration     // between canaries, as the caller reads; default 10 s
 	Timeout   time.Duration     // of a canary; default 30 s, or the pace when that is longer
-	Bearer    string            // token, sent and never stored in a sample
+	Access    probes.Access     // credentials and trust in certificates
 	Transport http.RoundTripper // default: a connection a canary
 }
 
@@ -68,7 +68,7 @@ func New(endpoint string, o Options) *Probe {
 }
 
 func (p *Probe) fetchOptions(timeout time.Duration) probes.FetchOptions {
-	return probes.FetchOptions{Timeout: timeout, MaxBytes: maxAnswer, Bearer: p.o.Bearer, Transport: p.o.Transport}
+	return probes.FetchOptions{Timeout: timeout, MaxBytes: maxAnswer, Access: p.o.Access, Transport: p.o.Transport}
 }
 
 // Name is "canary" and the endpoint.

@@ -76,7 +76,7 @@ func TestOwnEngine(t *testing.T) {
 		}
 		handler.ServeHTTP(w, r)
 	})
-	p := New(u, Options{Bearer: "geheim"})
+	p := New(u, Options{Access: secret(t)})
 	defer p.Close()
 	for n := 1; n <= 2; n++ {
 		c, err := ask(t, p)
@@ -105,7 +105,7 @@ func TestWrongKey(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, `{"error":{"message":"wrong: %s","code":"invalid_api_key"}}`, r.Header.Get("Authorization"))
 	})
-	c, err := ask(t, New(u, Options{Bearer: "geheim"}))
+	c, err := ask(t, New(u, Options{Access: secret(t)}))
 	if c.Status != 401 || c.Err != "the server wants credentials: it answered 401 Unauthorized (invalid_api_key)" || err == nil {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -337,4 +337,14 @@ func TestNeverAnswers(t *testing.T) {
 			t.Errorf("at the end of the collection: %v, %v", section, err)
 		}
 	})
+}
+
+// secret are credentials that must not be seen anywhere.
+func secret(t *testing.T) probes.Access {
+	t.Helper()
+	auth, err := probes.BearerAuth("geheim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probes.Access{Auth: auth}
 }

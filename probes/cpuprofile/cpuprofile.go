@@ -26,6 +26,7 @@ const (
 // Options of a probe. Zero values mean the defaults.
 type Options struct {
 	Bearer    string            // token, sent and never stored in a sample
+	Access    probes.Access     // credentials and trust in certificates
 	Transport http.RoundTripper // default: one kept-alive connection
 }
 
@@ -53,7 +54,7 @@ func NewWith(endpoint string, seconds int, o Options) *Probe {
 	}
 	return &Probe{endpoint: e.String(), seconds: seconds, fetch: probes.NewFetcher(e, "/debug/pprof/profile", probes.FetchOptions{
 		Timeout:  time.Duration(seconds)*time.Second + slack,
-		MaxBytes: maxBytes, Bearer: o.Bearer, Transport: o.Transport,
+		MaxBytes: maxBytes, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport,
 	})}
 }
 

@@ -26,7 +26,7 @@ const (
 // Options of a probe. Zero values mean the defaults; every function may be nil, may be
 // called at each read, and must not wait.
 type Options struct {
-	Bearer    string            // token, sent and never stored in a sample
+	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // of a page; default 2 s
 	Transport http.RoundTripper // default: a connection a reading
 

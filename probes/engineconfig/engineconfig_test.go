@@ -123,7 +123,7 @@ func TestPages(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			served := &pages{body: c.body}
-			p := New("http://gpu-7:8000", Options{Transport: served, Bearer: "geheim",
+			p := New("http://gpu-7:8000", Options{Transport: served, Access: secret(t),
 				PID: func() int { return 77 }, Dialect: func() string { return c.hint },
 				Argv: func(pid int) ([]string, error) {
 					if c.argv == "" || pid != 77 {
@@ -170,7 +170,7 @@ func TestOwnEngine(t *testing.T) {
 	}
 	s := httptest.NewServer(e.Handler())
 	defer s.Close()
-	c := read(t, New(s.URL, Options{Bearer: "geheim"}))
+	c := read(t, New(s.URL, Options{Access: secret(t)}))
 	if c.Dialect != "vllm" || !strings.HasPrefix(c.Version, "llmtop ") || c.Fact("model") != "oncall" || c.Fact("max_model_len") == "" {
 		t.Errorf("%+v", c)
 	}
@@ -329,4 +329,14 @@ func TestNormal(t *testing.T) {
 			t.Errorf("%d %q: got %q, want %q", c.kind, c.in, got, c.want)
 		}
 	}
+}
+
+// secret are credentials that must not be seen anywhere.
+func secret(t *testing.T) probes.Access {
+	t.Helper()
+	auth, err := probes.BearerAuth("geheim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probes.Access{Auth: auth}
 }

@@ -86,7 +86,7 @@ func (p *Probe) page(ctx context.Context, path string) (any, error) {
 		return nil, err
 	}
 	f := probes.NewFetcher(p.address, path, probes.FetchOptions{
-		Timeout: p.o.Timeout, MaxBytes: maxBytes, Bearer: p.o.Bearer, Transport: p.o.Transport, Accept: "application/json",
+		Timeout: p.o.Timeout, MaxBytes: maxBytes, Access: p.o.Access, Transport: p.o.Transport, Accept: "application/json",
 	})
 	defer f.Close()
 	got, err := f.Get(ctx, nil)

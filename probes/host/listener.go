@@ -1,8 +1,7 @@
 package host
 
 import (
-	"bufio"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,32 +14,79 @@ import (
 	"strings"
 )
 
-// PIDOf finds the process of this machine that listens on addr (host:port). The
-// error says what is in the way: nobody listens, the host is another machine, or
-// the socket's owner is not to be seen by this user.
+// PIDOf finds the process of this machine that listens on addr: "host:port",
+// "host:port#netns=4026532281" or "host:port#pid=4242" in another network namespace, or
+// "unix:/run/vllm.sock". The error says what is in the way: nobody listens, the host is
+// another machine, or the socket's owner is not to be seen by this user.
 func PIDOf(addr string) (int, error) { return pidOf("/", addr) }
 
-// pidOf is PIDOf below a root: the sockets of /proc/net/tcp{,6} that listen on
-// the port, then the process under /proc that holds one of them open.
+// pidOf is PIDOf below a root: the sockets of /proc/net/{tcp,tcp6,unix} that listen
+// there, then the process under /proc that holds one of them open.
 func pidOf(root, addr string) (int, error) {
-	ips, port, err := resolve(addr)
+	proc := filepath.Join("/", root, "proc")
+	var inodes map[uint64]bool
+	var err error
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		inodes, err = socketsAt(proc, path)
+	} else {
+		inodes, err = socketsOn(proc, addr)
+	}
 	if err != nil {
 		return 0, err
-	}
-	inodes := map[string]bool{}
-	for _, table := range []string{"tcp", "tcp6"} {
-		if err := listening(filepath.Join(root, "proc/net", table), ips, port, inodes); err != nil && table == "tcp" {
-			return 0, fmt.Errorf("finding who listens on %s: %w", addr, err)
-		}
 	}
 	if len(inodes) == 0 {
 		return 0, fmt.Errorf("no process of this machine (or of this container) listens on %s", addr)
 	}
-	return holder(filepath.Join(root, "proc"), addr, inodes)
+	return holder(proc, addr, inodes)
+}
+
+// socketsOn are the inodes of the TCP sockets that listen on addr.
+func socketsOn(proc, addr string) (map[uint64]bool, error) {
+	addr, namespace, other := strings.Cut(addr, "#")
+	net := filepath.Join(proc, "net")
+	if other {
+		pid, err := inNamespace(proc, namespace)
+		if err != nil {
+			return nil, err
+		}
+		net = filepath.Join(proc, strconv.Itoa(pid), "net")
+	}
+	ips, port, err := resolve(addr, other)
+	if err != nil {
+		return nil, err
+	}
+	inodes := map[uint64]bool{}
+	for _, table := range []string{"tcp", "tcp6"} {
+		err := eachListening(context.Background(), filepath.Join(net, table), func(s tcpSocket) {
+			at := s.at.Addr()
+			if s.at.Port() == port && (at.IsUnspecified() || slices.Contains(ips, at) || slices.ContainsFunc(ips, netip.Addr.IsUnspecified)) {
+				inodes[s.inode] = true
+			}
+		})
+		if err != nil && table == "tcp" {
+			return nil, fmt.Errorf("finding who listens on %s: %w", addr, err)
+		}
+	}
+	return inodes, nil
+}
+
+// socketsAt are the inodes of the Unix sockets that listen at a path.
+func socketsAt(proc, path string) (map[uint64]bool, error) {
+	inodes := map[uint64]bool{}
+	err := eachUnix(context.Background(), filepath.Join(proc, "net/unix"), func(inode uint64, at string) {
+		if at == path {
+			inodes[inode] = true
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("finding who listens on %s: %w", path, err)
+	}
+	return inodes, nil
 }
 
 // resolve turns addr into addresses. "" and "localhost" are the loopback ones.
-func resolve(addr string) ([]netip.Addr, uint16, error) {
+// In another namespace any address may be a local one.
+func resolve(addr string, other bool) ([]netip.Addr, uint16, error) {
 	host, service, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, 0, fmt.Errorf("address %q is not host:port", addr)
@@ -57,7 +103,7 @@ func resolve(addr string) ([]netip.Addr, uint16, error) {
 		return nil, 0, fmt.Errorf("host %q is a name, not an address of this machine", host)
 	}
 	ip = ip.Unmap().WithZone("")
-	if !local(ip) {
+	if !other && !local(ip) {
 		return nil, 0, fmt.Errorf("%s is not an address of this machine", host)
 	}
 	return []netip.Addr{ip}, uint16(port), nil
@@ -79,54 +125,13 @@ func local(ip netip.Addr) bool {
 }
 
 const (
-	stateListen  = "0A"
-	maxSockets   = 1 << 20 // lines read of a socket table
 	maxProcesses = 1 << 17
 	maxFDs       = 1 << 16 // of one process
 )
 
-// listening adds the inodes of the sockets in a table that listen on the port at one of the addresses.
-func listening(table string, ips []netip.Addr, port uint16, inodes map[string]bool) error {
-	f, err := os.Open(table)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(io.LimitReader(f, 256<<20))
-	for n := 0; lines.Scan() && n < maxSockets; n++ {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 10 || fields[3] != stateListen {
-			continue
-		}
-		at, ok := socketAddr(fields[1])
-		if !ok || at.Port() != port || fields[9] == "0" {
-			continue
-		}
-		if at.Addr().IsUnspecified() || slices.Contains(ips, at.Addr()) || slices.ContainsFunc(ips, netip.Addr.IsUnspecified) {
-			inodes[fields[9]] = true
-		}
-	}
-	return lines.Err()
-}
-
-// socketAddr decodes "0100007F:1F40": 32-bit words in the machine's (little-endian) order.
-func socketAddr(s string) (netip.AddrPort, bool) {
-	address, service, ok := strings.Cut(s, ":")
-	port, err := strconv.ParseUint(service, 16, 16)
-	b, err2 := hex.DecodeString(address)
-	if !ok || err != nil || err2 != nil || len(b)%4 != 0 {
-		return netip.AddrPort{}, false
-	}
-	for i := 0; i < len(b); i += 4 {
-		slices.Reverse(b[i : i+4])
-	}
-	ip, ok := netip.AddrFromSlice(b)
-	return netip.AddrPortFrom(ip.Unmap(), uint16(port)), ok
-}
-
 // holder finds the process that has one of the sockets open. Forked workers
 // share it; the one with the lowest number is their parent in practice.
-func holder(proc, addr string, inodes map[string]bool) (int, error) {
+func holder(proc, addr string, inodes map[uint64]bool) (int, error) {
 	pids, err := processes(proc)
 	if err != nil {
 		return 0, err
@@ -167,7 +172,7 @@ func processes(proc string) ([]int, error) {
 	return pids, nil
 }
 
-func holds(dir string, inodes map[string]bool) (bool, error) {
+func holds(dir string, inodes map[uint64]bool) (bool, error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return false, err
@@ -179,7 +184,7 @@ func holds(dir string, inodes map[string]bool) (bool, error) {
 		if err != nil {
 			continue
 		}
-		if inode, ok := strings.CutPrefix(target, "socket:["); ok && inodes[strings.TrimSuffix(inode, "]")] {
+		if inode, ok := socketInode(target); ok && inodes[inode] {
 			return true, nil
 		}
 	}

@@ -60,6 +60,10 @@ func CleanCommand(argv []string) []string {
 		case flag && isSecret(arg) && !strings.ContainsAny(arg, "= "):
 			removing, first = true, true
 			out = append(out, cleanArg(arg))
+		case flag && isSecretFlag(arg):
+			removing = false
+			name, _, _ := strings.Cut(arg, "=")
+			out = append(out, cleanArg(name)+"="+removed)
 		case removing && !flag:
 			out = append(out, removed)
 		default:
@@ -68,6 +72,13 @@ func CleanCommand(argv []string) []string {
 		}
 	}
 	return out
+}
+
+// isSecretFlag reports --flag=VALUE of a flag that holds a secret: the value may hold
+// blanks and quotes.
+func isSecretFlag(arg string) bool {
+	name, _, ok := strings.Cut(arg, "=")
+	return ok && !strings.ContainsAny(name, " \t\"'") && isSecret(name)
 }
 
 // cleanArg is one argument without the secrets that stand in it.

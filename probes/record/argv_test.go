@@ -21,6 +21,9 @@ func TestCleanCommand(t *testing.T) {
 		{"curl|-H|Authorization: Bearer hunter2", "curl|-H|Authorization: [removed]"},
 		{"x|hf_hunter2hunter2hunter2", "x|[removed]"},
 		{"x|a\x1b[31mb", "x|a [31mb"},
+		{"llmtop|--auth|bearer:hunter2|http://h:1", "llmtop|--auth|[removed]|[removed]"},
+		{"llmtop|--auth=basic:ops:a 'hunter2|http://h:1", "llmtop|--auth=[removed]|http://h:1"},
+		{"llmtop|record|--auth|key:hunter2|-o|x.llmrec", "llmtop|record|--auth|[removed]|-o|x.llmrec"},
 		{"x|--auth-tokens|hunter2", "x|--auth-tokens|[removed]"},
 	} {
 		want := strings.Split(c.want, "|")

@@ -114,9 +114,12 @@ func (x *redactor) identity(kind, s string) string {
 func (x *redactor) uuid(s string) string { return "GPU-" + x.identity("gpu", s) }
 
 // paths of endpoints that are the same everywhere.
-var commonPaths = keepWords("", "/", "/metrics", "/debug/requests", "/debug/pprof/profile")
+var commonPaths = keepWords("", "/", "/metrics", "/prometheus/metrics", "/v1/metrics", "/debug/requests", "/debug/pprof/profile")
 
-// endpoint keeps scheme, port, loopback and well-known paths of a URL.
+// namespaceShape names a network namespace in an endpoint; its number tells two engines apart.
+var namespaceShape = regexp.MustCompile(`^(?:netns|pid)=[0-9]{1,20}$`)
+
+// endpoint keeps scheme, port, loopback, well-known paths and the network namespace of a URL.
 func (x *redactor) endpoint(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -134,6 +137,9 @@ func (x *redactor) endpoint(s string) string {
 	path := u.Path
 	if !commonPaths(x, path) {
 		path = "/" + x.identity("path", path)
+	}
+	if namespaceShape.MatchString(u.Fragment) {
+		path += "#" + u.Fragment
 	}
 	return u.Scheme + "://" + host + path
 }

@@ -314,11 +314,15 @@ func TestHarmlessShapes(t *testing.T) {
 	}
 	x := newRedactor(RedactOptions{})
 	for in, want := range map[string]string{
-		"http://127.0.0.1:8000/metrics": "http://127.0.0.1:8000/metrics",
-		"http://[::1]:8000/metrics":     "http://[::1]:8000/metrics",
-		"https://gpu17.acme.com:1/x/y":  "https://host-" + x.digest("gpu17.acme.com", 8) + ":1/" + x.digest("/x/y", 8),
-		"http://10.1.2.3/metrics":       "http://host-" + x.digest("10.1.2.3", 8) + "/metrics",
-		"not a url":                     "http://host-" + x.digest("not a url", 8),
+		"http://127.0.0.1:8000/metrics":                     "http://127.0.0.1:8000/metrics",
+		"http://[::1]:8000/metrics":                         "http://[::1]:8000/metrics",
+		"https://gpu17.acme.com:1/x/y":                      "https://host-" + x.digest("gpu17.acme.com", 8) + ":1/" + x.digest("/x/y", 8),
+		"http://10.1.2.3/metrics":                           "http://host-" + x.digest("10.1.2.3", 8) + "/metrics",
+		"http://127.0.0.1:8000/v1/metrics#netns=4026532281": "http://127.0.0.1:8000/v1/metrics#netns=4026532281",
+		"http://127.0.0.1:8000#pid=4242":                    "http://127.0.0.1:8000#pid=4242",
+		"http://127.0.0.1:8000#acme":                        "http://127.0.0.1:8000",
+		"unix:/run/acme/vllm.sock":                          "http://host-" + x.digest("unix:/run/acme/vllm.sock", 8),
+		"not a url":                                         "http://host-" + x.digest("not a url", 8),
 	} {
 		if got := x.endpoint(in); got != want {
 			t.Errorf("endpoint(%q) = %q, want %q", in, got, want)

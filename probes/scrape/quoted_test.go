@@ -60,8 +60,8 @@ func TestReadQuoted(t *testing.T) {
 func TestQuotedProse(t *testing.T) {
 	for body, want := range map[string]string{
 		`"not found"`:       "not Prometheus metrics",
-		`"<html>hi</html>"`: "found HTML, not Prometheus metrics",
-		`""`:                "found an empty page",
+		`"<html>hi</html>"`: "not Prometheus metrics",
+		`""`:                "not Prometheus metrics",
 	} {
 		section, err := New("gpu-7:8000", Options{Transport: serve("application/json", body)}).Read(context.Background())
 		if err == nil || section != nil || !strings.Contains(err.Error(), want) {

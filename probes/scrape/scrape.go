@@ -15,8 +15,9 @@ import (
 
 // Options of a probe. Zero values mean the defaults.
 type Options struct {
-	Path      string            // of the page below the endpoint; default /metrics
+	Path      string            // of the page below the endpoint; default the endpoint's, else it is looked for
 	Bearer    string            // token, sent and never stored in a sample
+	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // whole fetch; default 2 s
 	MaxBytes  int64             // of a page; default 16 MiB
 	MaxSeries int               // of a page; default 20000
@@ -27,6 +28,7 @@ type Options struct {
 type Probe struct {
 	endpoint string
 	fetch    *probes.Fetcher
+	pages    pages
 	parser   *Parser
 	err      error // the address was no good
 }
@@ -38,14 +40,16 @@ func New(endpoint string, o Options) *Probe {
 	if err != nil {
 		return &Probe{endpoint: probes.Printable(endpoint, 100), err: err}
 	}
+	search := o.Path == "" && !e.PageKnown()
 	if o.Path == "" {
-		o.Path = "/metrics"
+		o.Path = e.Page()
 	}
 	return &Probe{
+		pages:    newPages(search),
 		endpoint: e.String(),
 		parser:   NewParser(o.MaxSeries),
 		fetch: probes.NewFetcher(e, o.Path, probes.FetchOptions{
-			Timeout: o.Timeout, MaxBytes: o.MaxBytes, Bearer: o.Bearer, Transport: o.Transport,
+			Timeout: o.Timeout, MaxBytes: o.MaxBytes, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport,
 			Accept: "text/plain;version=0.0.4;q=1,*/*;q=0.1",
 		}),
 	}
@@ -61,7 +65,7 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 		return nil, p.err
 	}
 	began := time.Now()
-	page, err := p.fetch.Get(ctx, nil)
+	page, err := p.pages.get(ctx, p.fetch)
 	if err != nil {
 		return nil, err
 	}
