@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"llmtop/engine"
+	"llmtop/probes"
 )
 
 // commandsIn returns the llmtop command lines of a text: "$ llmtop …" in the package
@@ -56,7 +57,8 @@ func document(t *testing.T, name string) string {
 // command tree: the command is there and takes these flags and arguments.
 func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
-		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md")} {
+		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md"),
+		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))
@@ -198,5 +200,15 @@ func TestREADMENamesWhatIsThere(t *testing.T) {
 	}
 	if !strings.Contains(text, "go test ./...") {
 		t.Error("README.md names no test command")
+	}
+}
+
+// TestEveryDialectIsDocumented: docs/engines.md says of each what it tells.
+func TestEveryDialectIsDocumented(t *testing.T) {
+	text := document(t, "docs/engines.md")
+	for _, name := range probes.Dialects {
+		if !strings.Contains(text, "| `"+name+"`") {
+			t.Errorf("docs/engines.md has no row for %s", name)
+		}
 	}
 }

@@ -181,13 +181,20 @@ func titleIn(file string, t *rules.Tick) string {
 	return file
 }
 
-// titleOf names what a tick's engine section is about: engine, model, address.
+// titleOf names what a tick's engine section is about: engine, model, address; of
+// several the first, and how many there are besides.
 func titleOf(t *rules.Tick) string {
-	for _, e := range t.Point.Engines {
-		if e.Model != "" {
-			return fmt.Sprintf("%s %s %s", e.Dialect, e.Model, e.Endpoint)
-		}
-		return fmt.Sprintf("%s %s", e.Dialect, e.Endpoint)
+	if len(t.Point.Engines) == 0 {
+		return ""
 	}
-	return ""
+	e := t.Point.Engines[0]
+	title := e.Dialect + " " + e.Model
+	if e.Model != "" {
+		title += " "
+	}
+	title += e.Endpoint
+	if more := len(t.Point.Engines) - 1; more > 0 {
+		title += fmt.Sprintf(" +%d", more)
+	}
+	return title
 }
