@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
@@ -100,11 +99,10 @@ func (f *Fetcher) get(ctx context.Context, address string) (*Page, error) {
 	if err := f.judge(response); err != nil {
 		return nil, err
 	}
-	f.buf.Reset()
 	if f.buf.Cap() > 1<<20 && response.ContentLength >= 0 && response.ContentLength < 1<<18 {
 		f.buf = bytes.Buffer{} // one huge page must not be paid for ever after
 	}
-	n, err := f.buf.ReadFrom(io.LimitReader(response.Body, f.o.MaxBytes+1))
+	n, err := readBody(&f.buf, response.Body, f.o.MaxBytes)
 	if err != nil {
 		return nil, f.explain(ctx, err)
 	}

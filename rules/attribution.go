@@ -35,7 +35,7 @@ func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64
 	tpot := countOf(n.observed(last, tpotHistogram))
 	m.tpot = parts{n: tpot.n, total: tpot.sum, coarse: true}
 	m.tpot.sum[probes.StageDecode] = tpot.sum
-	return m, s.ttft.n
+	return m, math.Max(s.ttft.n, m.ttft.n)
 }
 
 // attribute splits an added latency: mean seconds per request of each part now,

@@ -108,6 +108,8 @@ func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 		}
 	case len(out.Symptoms) > 0:
 		out.State, out.Reason = Unknown, unattributed(out)
+	case n.stuck() != "":
+		out.State, out.Reason = Unknown, n.stuck()
 	case !d.sawIt:
 		out.State, out.Reason = Unmeasurable, "no engine answered"+n.trouble()
 	case d.traffic.IsZero():
@@ -118,10 +120,19 @@ func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 		out.State, out.Reason = Unmeasurable, d.base.gathering(n.at)
 		if out.Reason == "" {
 			out.Reason = "no requests have finished yet"
+			if n.working() {
+				out.Reason = "this engine does not tell how long requests wait for their first token"
+			}
 		}
 	default:
 		out.State = Healthy
 	}
+}
+
+// working reports tokens coming out of engines that tell no TTFT, not even as a mean.
+func (n *now) working() bool {
+	return n.ttft.count() == 0 && n.rate(generationTokens).Or(0) > 0 &&
+		!slices.ContainsFunc(n.point.Engines, ttftHistogram.told)
 }
 
 // mostlyWaiting reports a TTFT that users feel (a quarter of the floor) and that is
@@ -136,7 +147,10 @@ func (n *now) mostlyWaiting(s Signals) bool {
 // is to say.
 func withinSLO(s Signals) bool {
 	ttft, ok := s.Get("ttft.p95").Get()
-	return ok && ttft <= sloTTFT && s.Get("tpot.p50").Or(0) <= sloTPOT
+	if !ok { // an engine that tells means alone
+		ttft, ok = s.Get("ttft.mean").Get()
+	}
+	return ok && ttft <= sloTTFT && s.Get("tpot.p50").Or(s.Get("tpot.mean").Or(0)) <= sloTPOT
 }
 
 // trouble is what the probe of the engine's metrics says went wrong, after a colon.

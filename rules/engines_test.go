@@ -136,6 +136,40 @@ func TestTokensAtFinishAreNoSilence(t *testing.T) {
 	absent(t, mk(true, 32), "batch.running", probes.Stale)
 }
 
+// Requests wait and nothing comes out: that is no healthy engine. While tokens come, or
+// where they count at the end of requests, nothing of the kind is said.
+func TestStuckEngine(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		waiting  float64
+		growth   float64
+		atFinish bool
+		want     State
+	}{
+		{"stuck", 4, 0, false, Unknown},
+		{"working", 4, 30, false, Unmeasurable}, // no latency is told here
+		{"nobody waits: the gauges may be stale", 0, 0, false, Unmeasurable},
+		{"tokens at finish", 4, 0, true, Unmeasurable},
+	} {
+		i := -1
+		d := NewDiagnoser(&Book{}, Options{Decode: func(s *probes.Sample) *probes.Point {
+			i++
+			e := &probes.Engine{At: s.At, Endpoint: "http://e", AtFinish: c.atFinish, Running: probes.Some(12.0), Waiting: probes.Some(c.waiting), GenerationTokens: probes.Some(100 + c.growth*float64(i))}
+			return &probes.Point{Sample: s, Engines: []*probes.Engine{e}}
+		}})
+		var tick *Tick
+		for second := range 15 {
+			tick = d.Observe(&probes.Sample{At: at(float64(second)), Mono: time.Duration(second) * time.Second, Interval: time.Second})
+		}
+		if got := tick.Diagnosis.State; got != c.want {
+			t.Errorf("%s: %s (%s), want %s", c.name, got, tick.Diagnosis.Reason, c.want)
+		}
+		if silent := tick.Signals.Get("engine.stalled").Or(-1); (silent >= 10) != (c.growth == 0) {
+			t.Errorf("%s: stalled for %v s", c.name, silent)
+		}
+	}
+}
+
 func TestPrefixHits(t *testing.T) {
 	mk := func(f, g func(e *probes.Engine)) Signals { return fromPoints(engineAt(0, f), engineAt(10, g)) }
 	some := probes.Some[float64]

@@ -131,6 +131,9 @@ func exactly(values []float64) latency {
 	return l
 }
 
+// bare reports that only the mean is known: an engine that counts seconds and requests.
+func (l latency) bare() bool { return l.hist != nil && len(l.hist.Bounds) == 0 }
+
 func (l latency) count() float64 {
 	if l.hist != nil {
 		return l.hist.Count

@@ -33,6 +33,8 @@ func engineRows() []Signal {
 			v, _, _ := n.observed(&n.span, stepTokensHistogram).Quantile(0.99)
 			return v
 		}, Formula: "p99 of tokens scheduled in one step", Source: "step token histogram", Needs: metrics, Export: exportName("step.tokens", "tokens", `quantile="0.99"`)},
+		{Name: "engine.stalled", Title: "nothing came out for", Unit: "s", Kind: "engine", Step: 2, at: (*now).stalled,
+			Formula: "time since a token or request counter moved, while requests are in flight; engines that count when requests end are silent while long ones run", Source: "counters and gauges", Needs: metrics, Export: exportName("engine.stalled", "s", "")},
 		{Name: "engine.age", Title: "engine age", Unit: "s", Kind: "engine", Step: 60, at: engineAge,
 			Formula: "time since the youngest engine process started", Source: "process start time", Needs: metrics, Export: exportName("engine.age", "s", "")},
 	}
@@ -169,7 +171,7 @@ func engineAge(n *now) probes.Opt[float64] {
 		if !ok {
 			continue
 		}
-		if a := float64(n.at.UnixNano())/1e9 - start; !out.Seen() || a < out.Or(0) {
+		if a := float64(n.at.UnixNano())/1e9 - start; a >= 0 && (!out.Seen() || a < out.Or(0)) { // below 0 another host's clock speaks
 			out = probes.Some(a)
 		}
 	}

@@ -43,8 +43,16 @@ func (s sums) untilFirstToken(waitArea float64) parts {
 	p := parts{n: n, total: total * n, coarse: true}
 	p.sum[probes.StageQueue] = queue * n
 	p.sum[probes.StagePrefill] = prefill * n
-	p.sum[partFrontend] = math.Max(total-queue-prefill, 0) * n
+	p.sum[partFrontend] = rest(total, queue+prefill) * n
 	return p
+}
+
+// rest is what is left of a total; what is no more than rounding is nothing.
+func rest(total, told float64) float64 {
+	if left := total - told; left > 1e-9*total {
+		return left
+	}
+	return 0
 }
 
 // whole splits the E2E time. Without decode times decode is what comes after the first
@@ -70,6 +78,6 @@ func (s sums) whole() parts {
 	p.sum[probes.StageQueue] = queue * p.n
 	p.sum[probes.StagePrefill] = prefill * p.n
 	p.sum[probes.StageDecode] = decode * p.n
-	p.sum[partFrontend] = math.Max(total-queue-prefill-decode, 0) * p.n
+	p.sum[partFrontend] = rest(total, queue+prefill+decode) * p.n
 	return p
 }

@@ -51,6 +51,7 @@ type watch struct {
 	quick  int     // the family of its newest requests
 	set    func(*now) latency
 	median string // the signal whose threshold the newest requests must pass
+	bare   bool   // counts only where an engine tells means and no quantiles
 }
 
 func watches() []watch {
@@ -59,14 +60,17 @@ func watches() []watch {
 	e2e := func(n *now) latency { return n.e2e }
 	step := func(n *now) latency { return latency{hist: n.step} }
 	return []watch{
-		{"ttft.p50", "ttft", 1.5, 0.150, 0, false, quickTTFT, ttft, "ttft.p50"},
-		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, false, quickTTFT, ttft, "ttft.p50"},
-		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, false, quickTPOT, tpot, "tpot.p50"},
-		{"tpot.p95", "tpot", 1.5, 0.020, 0, false, quickTPOT, tpot, "tpot.p50"},
-		{"e2e.p50", "e2e", 1.5, 0.500, 0, false, quickE2E, e2e, "e2e.p50"},
-		{"e2e.p95", "e2e", 1.5, 1.000, 0, false, quickE2E, e2e, "e2e.p50"},
-		{"step.p99", "step", 3, 0.100, 0, false, noQuick, step, "step.p50"},
-		{"refused.share", refusedFamily, 0, 0, sloRefused, true, noQuick, nil, "refused.share"},
+		{"ttft.p50", "ttft", 1.5, 0.150, 0, false, quickTTFT, ttft, "ttft.p50", false},
+		{"ttft.p95", "ttft", 1.5, 0.300, sloTTFT, false, quickTTFT, ttft, "ttft.p50", false},
+		{"tpot.p50", "tpot", 1.5, 0.010, sloTPOT, false, quickTPOT, tpot, "tpot.p50", false},
+		{"tpot.p95", "tpot", 1.5, 0.020, 0, false, quickTPOT, tpot, "tpot.p50", false},
+		{"e2e.p50", "e2e", 1.5, 0.500, 0, false, quickE2E, e2e, "e2e.p50", false},
+		{"e2e.p95", "e2e", 1.5, 1.000, 0, false, quickE2E, e2e, "e2e.p50", false},
+		{"step.p99", "step", 3, 0.100, 0, false, noQuick, step, "step.p50", false},
+		{"refused.share", refusedFamily, 0, 0, sloRefused, true, noQuick, nil, "refused.share", false},
+		{"ttft.mean", "ttft", 1.5, 0.300, sloTTFT, false, noQuick, ttft, "ttft.mean", true},
+		{"tpot.mean", "tpot", 1.5, 0.010, sloTPOT, false, noQuick, tpot, "tpot.mean", true},
+		{"e2e.mean", "e2e", 1.5, 0.500, 0, false, noQuick, e2e, "e2e.mean", true},
 	}
 }
 
@@ -132,6 +136,9 @@ func (w *watched) observe(n *now, s Signals, b *baseline) {
 	v, seen := s[w.sig].Get()
 	if w.family == "e2e" && longerAnswers(s, b) {
 		seen = false // longer answers take longer: no symptom of the engine
+	}
+	if w.bare && !w.set(n).bare() {
+		seen = false // its quantiles speak
 	}
 	if w.raised {
 		w.noteCool(n, b)

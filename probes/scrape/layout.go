@@ -18,12 +18,21 @@ func (l *layout) add(line []byte, id *identity) {
 	switch {
 	case id != nil:
 		l.texts, l.bad = append(l.texts, id.text), append(l.bad, false)
-	case l.dropped < maxBadLines:
+	case l.dropped < maxBadLines && len(line) <= maxLine:
 		l.texts, l.bad = append(l.texts, string(line)), append(l.bad, true)
 		l.dropped++
 	default:
 		l.repeatable = false
 	}
+}
+
+// addType remembers a TYPE line, the first limit of them.
+func (l *layout) addType(line []byte, limit int) {
+	if len(l.types) == limit {
+		l.repeatable = false
+		return
+	}
+	l.types = append(l.types, string(line))
 }
 
 // values reads the values of a page that is laid out exactly like this; ok is

@@ -18,6 +18,10 @@ const (
 	maxNameBytes  = 256
 )
 
+// maxKnownBytes bounds the texts of the identities remembered: 20000 series of a vLLM
+// have about 4 MiB.
+const maxKnownBytes = 16 << 20
+
 // identity is a series without its type. It is made once and shared by all pages.
 type identity struct {
 	text   string // as it stands on the page, before the value
@@ -27,19 +31,21 @@ type identity struct {
 
 // names knows the identities met so far by their text.
 type names struct {
-	max    int
-	parser expfmt.TextParser
-	known  map[string]*identity
+	max      int
+	maxBytes int
+	parser   expfmt.TextParser
+	known    map[string]*identity
+	bytes    int // of the texts in known
 }
 
 func newNames(limit int) names {
-	return names{max: limit, parser: expfmt.NewTextParser(model.LegacyValidation), known: map[string]*identity{}}
+	return names{max: limit, maxBytes: maxKnownBytes, parser: expfmt.NewTextParser(model.LegacyValidation), known: map[string]*identity{}}
 }
 
 // trim forgets all when labels that never come back (request ids) have filled the table.
 func (n *names) trim() {
-	if len(n.known) > n.max {
-		clear(n.known)
+	if len(n.known) > n.max || n.bytes > n.maxBytes {
+		n.known, n.bytes = map[string]*identity{}, 0
 	}
 }
 
@@ -55,8 +61,13 @@ func (n *names) sample(line []byte) (id *identity, value float64) {
 	if id, ok := n.known[string(raw)]; ok {
 		return id, value
 	}
-	if id = n.decode(string(raw)); id != nil {
+	text := string(raw)
+	if id = plain(text); id == nil {
+		id = n.decode(text)
+	}
+	if id != nil {
 		n.known[id.text] = id
+		n.bytes += len(id.text)
 	}
 	return id, value
 }
@@ -64,6 +75,9 @@ func (n *names) sample(line []byte) (id *identity, value float64) {
 // decode lets expfmt take a series' name and labels apart. Without a TYPE line
 // in sight it reads each series as an untyped one, which is the flat form wanted.
 func (n *names) decode(text string) *identity {
+	if quotes(text) > 2*maxLabels {
+		return nil
+	}
 	parsed, err := n.parser.TextToMetricFamilies(strings.NewReader(strings.ToValidUTF8(text, "\ufffd") + " 0\n"))
 	if err != nil || len(parsed) != 1 {
 		return nil
@@ -77,6 +91,19 @@ func (n *names) decode(text string) *identity {
 	return nil
 }
 
+// quotes counts the quotes that are not part of a label's value: two a label.
+func quotes(text string) (n int) {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			n++
+		}
+	}
+	return n
+}
+
 // labels copies label pairs, cleaned and sorted by name.
 func labels(pairs []*dto.LabelPair) []probes.Label {
 	if len(pairs) == 0 {
@@ -86,6 +113,6 @@ func labels(pairs []*dto.LabelPair) []probes.Label {
 	for _, l := range pairs {
 		out = append(out, probes.Label{Name: l.GetName(), Value: probes.Printable(l.GetValue(), maxLabelBytes)})
 	}
-	slices.SortStableFunc(out, func(a, b probes.Label) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, byName)
 	return out
 }

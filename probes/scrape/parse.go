@@ -18,6 +18,7 @@ type Parser struct {
 	names  names
 	last   *probes.Schema
 	layout layout
+	ending ending
 }
 
 // NewParser returns a parser that keeps at most maxSeries of a page (0: 20000).
@@ -35,8 +36,18 @@ func Parse(page []byte) *probes.Scrape {
 }
 
 // Parse reads a page. more counts the series beyond the limit, which are left out.
+// When the page before ended with a line end and this one does not, its last line is
+// taken for cut: it is dropped, as the half of a number would look like a restart.
 func (p *Parser) Parse(page []byte) (s *probes.Scrape, more int) {
-	page = bytes.TrimPrefix(page, []byte("\ufeff"))
+	page = p.ending.trim(bytes.TrimPrefix(page, []byte("\ufeff")))
+	s, more = p.parse(page)
+	if p.ending.cut {
+		s.Dropped++
+	}
+	return s, more
+}
+
+func (p *Parser) parse(page []byte) (s *probes.Scrape, more int) {
 	if p.last != nil && p.layout.repeatable {
 		if values, ok := p.layout.values(page); ok {
 			return &probes.Scrape{Schema: p.last, Values: values, Dropped: p.layout.dropped}, 0
@@ -59,9 +70,9 @@ func (p *Parser) afresh(page []byte) (s *probes.Scrape, more int) {
 		switch {
 		case len(line) == 0:
 		case line[0] == '#':
-			if _, _, ok := typeLine(line); ok && len(p.layout.types) < p.max {
-				types.note(line)
-				p.layout.types = append(p.layout.types, string(line))
+			if name, word, ok := typeLine(line); ok && len(types) < p.max {
+				types.note(name, word)
+				p.layout.addType(line, p.max)
 			}
 		case len(found) == p.max:
 			more++

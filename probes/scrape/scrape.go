@@ -30,6 +30,7 @@ type Probe struct {
 	fetch    *probes.Fetcher
 	pages    pages
 	parser   *Parser
+	pause    pause
 	err      error // the address was no good
 }
 
@@ -59,22 +60,36 @@ func New(endpoint string, o Options) *Probe {
 func (p *Probe) Name() string { return "scrape " + p.endpoint }
 
 // Read fetches and parses the page. A page with more series than the limit
-// yields its first ones and an error.
+// yields its first ones and an error. After an answer that was of no use, and took
+// long, the server is left alone for a while, and the error said again.
 func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
 	began := time.Now()
+	if err := p.pause.running(began); err != nil {
+		return nil, err
+	}
+	s, err := p.read(ctx, began)
+	if s == nil || !p.parser.ending.cut { // the next page may well be whole
+		p.pause.note(err, began, time.Now())
+	}
+	if s == nil {
+		return nil, err
+	}
+	return s, err
+}
+
+func (p *Probe) read(ctx context.Context, began time.Time) (*probes.Scrape, error) {
 	page, err := p.pages.get(ctx, p.fetch)
 	if err != nil {
 		return nil, err
 	}
 	at := time.Now()
 	s, err := p.parser.page(page)
-	if s == nil {
-		return nil, err
+	if s != nil {
+		s.At, s.Endpoint, s.Seconds = probes.Stamp(at), p.endpoint, probes.Seconds(time.Since(began))
 	}
-	s.At, s.Endpoint, s.Seconds = probes.Stamp(at), p.endpoint, probes.Seconds(time.Since(began))
 	return s, err
 }
 
@@ -89,7 +104,7 @@ func (p *Probe) Close() error {
 // page parses a fetched page, or says what it is instead.
 func (p *Parser) page(page *probes.Page) (*probes.Scrape, error) {
 	page.Body = unquoted(page.Body)
-	what := probes.Describe(page.ContentType, page.Body)
+	what := probes.Describe("", page.Body) // what a server calls its page says little
 	if what == "HTML" || what == "binary data" {
 		return nil, fmt.Errorf("%s: found %s, not Prometheus metrics", page.URL, what)
 	}
@@ -102,6 +117,8 @@ func (p *Parser) page(page *probes.Page) (*probes.Scrape, error) {
 			return nil, fmt.Errorf("%s: found %s, not Prometheus metrics", page.URL, what)
 		}
 		return nil, fmt.Errorf("%s: found a metrics page without any series yet", page.URL)
+	case p.ending.cut:
+		return s, fmt.Errorf("%s: the page breaks off in the middle of a line, after %d series", page.URL, len(s.Values))
 	case more > 0:
 		return s, fmt.Errorf("%s: %d series beyond the limit of %d left out", page.URL, more, len(s.Values))
 	}

@@ -10,28 +10,34 @@ import (
 // families holds what the TYPE lines of a page say.
 type families map[string]probes.MetricType
 
-// note reads a comment line; the first TYPE of a family wins, later ones are ignored.
-func (f families) note(line []byte) {
-	name, word, ok := typeLine(line)
-	if !ok {
-		return
-	}
+// note takes what a TYPE line says; the first of a family wins, later ones are ignored.
+func (f families) note(name, word []byte) {
 	if _, known := f[string(name)]; !known {
 		f[string(name)] = metricType(string(word))
 	}
 }
 
-// typeLine takes "# TYPE name word" apart.
+// typeLine takes "# TYPE name word" apart. One that is too long to be true is none.
 func typeLine(line []byte) (name, word []byte, ok bool) {
-	line = bytes.TrimLeft(line[1:], " \t")
-	if !bytes.HasPrefix(line, []byte("TYPE")) {
+	if len(line) > maxLine {
 		return nil, nil, false
 	}
-	fields := bytes.Fields(line)
-	if len(fields) < 3 || len(fields[0]) != len("TYPE") {
+	first, rest := nextWord(line[1:])
+	if string(first) != "TYPE" {
 		return nil, nil, false
 	}
-	return fields[1], fields[2], true
+	name, rest = nextWord(rest)
+	word, _ = nextWord(rest)
+	return name, word, len(word) > 0
+}
+
+// nextWord cuts the first word off; it is empty when there is none.
+func nextWord(b []byte) (word, rest []byte) {
+	b = bytes.TrimLeft(b, " \t")
+	if i := bytes.IndexAny(b, " \t"); i >= 0 {
+		return b[:i], b[i:]
+	}
+	return b, nil
 }
 
 func metricType(word string) probes.MetricType {
