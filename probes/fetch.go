@@ -102,6 +102,10 @@ func (f *Fetcher) get(ctx context.Context, address string) (*Page, error) {
 	if f.buf.Cap() > 1<<20 && response.ContentLength >= 0 && response.ContentLength < 1<<18 {
 		f.buf = bytes.Buffer{} // one huge page must not be paid for ever after
 	}
+	if told := response.ContentLength; told > 0 && told <= 1<<20 {
+		f.buf.Reset()
+		f.buf.Grow(int(told) + 1) // and the end, so that it is read in one piece
+	}
 	n, err := readBody(&f.buf, response.Body, f.o.MaxBytes)
 	if err != nil {
 		return nil, f.explain(ctx, err)
