@@ -15,6 +15,7 @@ type Engine struct {
 	Role     Role
 	Instance string            // which of the engines behind the endpoint; "" for the endpoint as a whole
 	Parts    []*Engine         // the engines behind the endpoint (data-parallel ranks), nil when it is one
+	Only     string            // the name of that one, where the page says it: it goes on as a part when others join it
 	Origins  map[string]Origin // how each reading was obtained, by its name; shared, not to be changed
 	AtFinish bool              // token counters move when a request ends, not while it runs
 

@@ -1,5 +1,7 @@
 package probes
 
+import "strings"
+
 // EngineReading is a field of Engine as a row of a table: for those that treat all of
 // them alike. Exactly one of Number and Histogram is set.
 type EngineReading struct {
@@ -10,6 +12,9 @@ type EngineReading struct {
 	Number    func(*Engine) *Opt[float64]
 	Histogram func(*Engine) **Histogram
 }
+
+// Counts reports a counter: a number that only grows while an engine runs.
+func (r EngineReading) Counts() bool { return r.Number != nil && strings.HasSuffix(r.Name, "_total") }
 
 // Side says who speaks for a reading where instances with different roles serve a
 // request together: adding what each of them tells would count it twice.

@@ -18,6 +18,10 @@ const (
 	EventLate      = "late-tick"      // a tick more than 1.5 intervals after the one before
 )
 
+// EventKinds lists the kinds of events.
+var EventKinds = []string{EventRestart, EventReset, EventClockJump, EventLate, EventProbeError, EventGPULost, EventGPUError, EventGPUThrottle, EventGPUXid,
+	EventVersion, EventFlags, EventEngineLog}
+
 // watcher compares each sample with the one before and reports what happened in between.
 type watcher struct {
 	at      time.Time
@@ -70,10 +74,22 @@ func (w *watcher) clock(s *Sample) (events []Event) {
 func Late(d, interval time.Duration) bool { return interval > 0 && d > interval+interval/2 }
 
 func (w *watcher) process(s *Sample) []Event {
-	if s.Process == nil || w.pid == 0 || s.Process.PID == 0 || s.Process.PID == w.pid {
+	if s.Process == nil || w.pid == 0 || s.Process.PID == 0 || s.Process.PID == w.pid || severalEngines(s) {
 		return nil
 	}
 	return []Event{{At: s.At, Kind: EventRestart, Text: fmt.Sprintf("engine process %d is now %d", w.pid, s.Process.PID)}}
+}
+
+// severalEngines reports that the process may be that of another engine than before: it is
+// of the first one that has one. What of them restarts is told by their pages.
+func severalEngines(s *Sample) bool {
+	asked := 0
+	for i := range s.Probes {
+		if strings.HasPrefix(s.Probes[i].Name, "scrape ") {
+			asked++
+		}
+	}
+	return max(asked, len(s.Scrapes)) > 1
 }
 
 func (w *watcher) engines(s *Sample) (events []Event) {

@@ -99,3 +99,32 @@ func TestWatcherSeesLateTicks(t *testing.T) {
 		}
 	}
 }
+
+// The process is that of one engine: with several, that of another one is no restart.
+func TestWatcherKnowsWhoseProcessItIs(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		probes []string
+		want   int
+	}{
+		{"one engine", []string{"host", "scrape http://a", "process"}, 1},
+		{"two engines, one of which does not answer", []string{"host", "scrape http://a", "scrape http://b"}, 0},
+	} {
+		var w watcher
+		got := 0
+		for i, pid := range []int{10, 10, 11} {
+			s := &Sample{At: sec(float64(i)), Mono: time.Duration(i) * time.Second, Process: &Process{PID: pid}}
+			for _, name := range c.probes {
+				s.Probes = append(s.Probes, ProbeStatus{Name: name})
+			}
+			for _, e := range w.events(s) {
+				if e.Kind == EventRestart {
+					got++
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d restarts, want %d", c.name, got, c.want)
+		}
+	}
+}

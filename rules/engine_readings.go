@@ -1,10 +1,6 @@
 package rules
 
-import (
-	"time"
-
-	"llmtop/probes"
-)
+import "llmtop/probes"
 
 // engineOf finds the engine of an endpoint in a point.
 func engineOf(p *probes.Point, endpoint string) *probes.Engine {
@@ -16,18 +12,11 @@ func engineOf(p *probes.Point, endpoint string) *probes.Engine {
 	return nil
 }
 
-// increase adds up how much a counter grew at every endpoint; seconds is the longest stretch.
+// increase adds up how much a counter grew at every engine; seconds is the longest stretch.
 func (n *now) increase(v probes.View, counter engineReading) (sum probes.Opt[float64], seconds float64) {
 	total, seen := 0.0, false
-	for _, end := range n.endsOf(counter.side, counter.told) {
-		inc, secs := v.Increase(func(p *probes.Point) (float64, time.Time, bool) {
-			e := engineOf(p, end)
-			if e == nil {
-				return 0, time.Time{}, false
-			}
-			value, ok := counter.of(e).Get()
-			return value, e.At, ok
-		})
+	for _, from := range n.tellersOf(v, counter.side, counter.told) {
+		inc, secs := v.Increase(from.reading(counter))
 		if x, ok := inc.Get(); ok {
 			total, seen, seconds = total+x, true, max(seconds, secs)
 		}
@@ -54,7 +43,7 @@ func (n *now) gauge(reading engineReading, combine func(a, b float64) float64) p
 		return missing()
 	}
 	out := probes.None[float64](probes.NotExposed)
-	for _, e := range speakers(n.point.Engines, reading.side, reading.told) {
+	for _, e := range n.speakers(reading.side, reading.told) {
 		x, ok := reading.of(e).Get()
 		if !ok {
 			continue

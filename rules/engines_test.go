@@ -48,6 +48,23 @@ func TestFrontendAndWorkersAreNotAddedUp(t *testing.T) {
 	near(t, s, "kv.usage", 0.7)
 }
 
+// A frontend whose page cannot be read any more leaves its place to the workers that can.
+func TestSilentFrontend(t *testing.T) {
+	mk := func(second float64, n int) *probes.Point {
+		p := enginesAt(second,
+			probes.Engine{Endpoint: "http://front", Model: "m", Role: probes.Frontend, TTFT: times(3, 0.9), Finished: probes.Some(3.0)},
+			probes.Engine{Endpoint: "http://w", Model: "m", TTFT: times(n, 0.3), Finished: probes.Some(float64(n)), Waiting: probes.Some(1.0), Running: probes.Some(1.0)})
+		p.Engines[0].At = at(-60)
+		return p
+	}
+	s := fromPoints(mk(0, 0), mk(10, 20))
+	near(t, s, "ttft.mean", 0.3)
+	near(t, s, "requests.rate", 2)
+	alone := enginesAt(0, probes.Engine{Endpoint: "http://front", Role: probes.Frontend, Waiting: probes.Some(3.0)}, probes.Engine{Endpoint: "http://other", Role: probes.Frontend})
+	alone.Engines[0].At = at(-60)
+	absent(t, fromPoints(alone), "queue.depth", probes.Stale)
+}
+
 // A frontend of one model says nothing of an engine of another; one that names no model
 // belongs to the only service there is.
 func TestServicesAreTold(t *testing.T) {

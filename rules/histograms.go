@@ -1,10 +1,6 @@
 package rules
 
-import (
-	"time"
-
-	"llmtop/probes"
-)
+import "llmtop/probes"
 
 // fromHistograms fills the latencies and stage means from what the engine's
 // histograms gathered, for engines without per-request records.
@@ -86,18 +82,11 @@ func sumsOver(n *now, s *lookback) sums {
 	}
 }
 
-// area is a gauge over time at all endpoints: gauge-seconds, by trapezes.
+// area is a gauge over time at all engines: gauge-seconds, by trapezes.
 func (n *now) area(v probes.View, gauge engineReading) probes.Opt[float64] {
 	total, ok := 0.0, false
-	for _, end := range n.endsOf(gauge.side, gauge.told) {
-		values, times := v.Values(func(p *probes.Point) (float64, time.Time, bool) {
-			e := engineOf(p, end)
-			if e == nil {
-				return 0, time.Time{}, false
-			}
-			x, ok := gauge.of(e).Get()
-			return x, e.At, ok
-		})
+	for _, from := range n.tellersOf(v, gauge.side, gauge.told) {
+		values, times := v.Values(from.reading(gauge))
 		for i := 1; i < len(values); i++ {
 			total, ok = total+(values[i]+values[i-1])/2*times[i].Sub(times[i-1]).Seconds(), true
 		}

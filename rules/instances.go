@@ -68,7 +68,7 @@ func (n *now) instance(e *probes.Engine) Instance {
 func (n *now) measure(i *Instance) {
 	e := i.Engine
 	i.TokensOut = n.wide.Rate(func(p *probes.Point) (float64, time.Time, bool) {
-		own := partOf(p, e)
+		own := tellerOf(e).in(p, generationTokens.told)
 		if own == nil {
 			return 0, time.Time{}, false
 		}
@@ -85,25 +85,11 @@ func (n *now) measure(i *Instance) {
 // observedBy is what one engine's histogram gathered over the wide span.
 func (n *now) observedBy(e *probes.Engine, d distribution) *probes.Histogram {
 	return n.wide.Observed(func(p *probes.Point) (*probes.Histogram, time.Time) {
-		if own := partOf(p, e); own != nil {
+		if own := tellerOf(e).in(p, d.told); own != nil {
 			return d.of(own), own.At
 		}
 		return nil, time.Time{}
 	})
-}
-
-// partOf finds in a point the engine that e is a newer reading of.
-func partOf(p *probes.Point, e *probes.Engine) *probes.Engine {
-	whole := engineOf(p, e.Endpoint)
-	if whole == nil || e.Instance == "" {
-		return whole
-	}
-	for _, part := range whole.Parts {
-		if part.Instance == e.Instance {
-			return part
-		}
-	}
-	return nil
 }
 
 // againstPeers holds each instance against those of its role and model.

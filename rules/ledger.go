@@ -31,6 +31,7 @@ type ledger struct {
 	told   []told                 // oldest first
 	values [numMeasures][]float64 // of the now span, ascending
 	odd    bool                   // some of told is
+	breaks breaks                 // of the engines behind an endpoint
 
 	// what was used and may be used again
 	spare   []told

@@ -45,16 +45,16 @@ type lookback struct {
 	gathered [numDistributions]*probes.Histogram
 }
 
-// observed is what a histogram gathered over the lookback at all endpoints; nil when
+// observed is what a histogram gathered over the lookback at all engines; nil when
 // none has it. The caller does not change it.
 func (n *now) observed(s *lookback, d distribution) *probes.Histogram {
 	if s.known[d] {
 		return s.gathered[d]
 	}
 	var total *probes.Histogram
-	for _, end := range n.endsOf(distributions[d].Side, d.told) {
+	for _, from := range n.tellersOf(s.View, distributions[d].Side, d.told) {
 		h := s.Observed(func(p *probes.Point) (*probes.Histogram, time.Time) {
-			if e := engineOf(p, end); e != nil {
+			if e := from.in(p, d.told); e != nil {
 				return d.of(e), e.At
 			}
 			return nil, time.Time{}

@@ -42,6 +42,7 @@ type now struct {
 	gpuShare      gpuShares
 	gaugesAreDead bool
 	told          []Instance
+	broke         map[string]time.Time // when the engines behind an endpoint last did not go on as they were
 	buckets       []Bucket
 }
 
@@ -73,6 +74,7 @@ func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
 	for _, e := range p.Engines {
 		n.ends = append(n.ends, e.Endpoint)
 	}
+	n.broke = l.breaks.in(p, w.Since(lookSpan))
 	n.gaugesAreDead = n.frozen()
 	n.records = gather(n, l)
 	n.exact = n.records.seen && n.allTell()

@@ -35,6 +35,7 @@ func configRows() []Signal {
 
 // setting combines a setting of all engines that are seen, by their configuration or
 // their metrics. A setting does not grow old: it stands until the engine tells another.
+// A frontend that passes requests on has no batch and no cache to be set.
 func (n *now) setting(fact string, metric func(*probes.Engine) probes.Opt[float64], combine func(a, b float64) float64) probes.Opt[float64] {
 	out := missing()
 	took := func(value probes.Opt[float64]) bool {
@@ -48,8 +49,11 @@ func (n *now) setting(fact string, metric func(*probes.Engine) probes.Opt[float6
 		return ok
 	}
 	for _, c := range n.point.Configs {
-		value := factNumber(c, fact)
-		if e := engineOf(n.point, c.Endpoint); !value.Seen() && e != nil {
+		value, e := factNumber(c, fact), engineOf(n.point, c.Endpoint)
+		if e != nil && e.Role == probes.Frontend {
+			continue
+		}
+		if !value.Seen() && e != nil {
 			value = metric(e)
 		}
 		if !took(value) {
@@ -57,7 +61,7 @@ func (n *now) setting(fact string, metric func(*probes.Engine) probes.Opt[float6
 		}
 	}
 	for _, e := range n.point.Engines {
-		if configOf(n.point, e.Endpoint) == nil && !took(metric(e)) {
+		if e.Role != probes.Frontend && configOf(n.point, e.Endpoint) == nil && !took(metric(e)) {
 			return missing()
 		}
 	}

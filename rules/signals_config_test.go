@@ -57,3 +57,16 @@ func TestConfigFromMetrics(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigBehindAFrontend: a frontend that has no batch hides none of the workers' settings.
+func TestConfigBehindAFrontend(t *testing.T) {
+	front := &probes.Engine{At: at(0), Endpoint: "http://f", Role: probes.Frontend}
+	worker := &probes.Engine{At: at(0), Endpoint: "http://w", MaxRunning: probes.Some(16.0)}
+	row, _ := Lookup("config.max_num_seqs")
+	for _, configs := range [][]*probes.EngineConfig{nil, {{Endpoint: "http://f"}}, {{Endpoint: "http://f"}, {Endpoint: "http://w"}}} {
+		n := &now{point: &probes.Point{Sample: &probes.Sample{Configs: configs}, Engines: []*probes.Engine{front, worker}}}
+		if got, ok := row.at(n).Get(); !ok || got != 16 {
+			t.Errorf("%d configurations: %g (%v), want 16", len(configs), got, ok)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func engineRows() []Signal {
 		{Name: "queue.depth", Title: "queue depth", Unit: "count", Kind: "engine", Step: 3, at: queueDepth,
 			Formula: "requests waiting for the scheduler now, all engines", Source: "waiting gauge, else request records", Needs: metrics, Export: exportName("queue.depth", "count", "")},
 		{Name: "queue.slope", Title: "queue growth", Unit: "1/s", Kind: "engine", Step: 0.2, at: queueSlope,
-			Formula: "least-squares slope of the queue depth over the now span", Source: "waiting gauge, else request records", Needs: metrics, Export: exportName("queue.slope", "1/s", "")},
+			Formula: "least-squares slope of the queue depth over the now span, added up over the engines that are there now", Source: "waiting gauge, else request records", Needs: metrics, Export: exportName("queue.slope", "1/s", "")},
 		{Name: "queue.oldest", Title: "oldest wait", Unit: "s", Kind: "engine", Step: 0.1, at: queueOldest,
 			Formula: "longest time a request now waiting has spent in the queue", Source: "request records", Needs: "requests", Export: exportName("queue.oldest", "s", "")},
 		{Name: "kv.usage", Title: "KV cache", Unit: "ratio", Kind: "engine", Step: 0.1, at: func(n *now) probes.Opt[float64] {
@@ -95,23 +95,22 @@ func queueOldest(n *now) probes.Opt[float64] {
 }
 
 func queueSlope(n *now) probes.Opt[float64] {
-	values, times := n.span.Values(func(p *probes.Point) (float64, time.Time, bool) { return waitingIn(p) })
-	return slope(values, times)
-}
-
-// waitingIn is the queue of one point: the gauges, or the request records without them.
-func waitingIn(p *probes.Point) (float64, time.Time, bool) {
-	total, at, ok := 0.0, time.Time{}, false
-	for _, e := range p.Engines {
-		if x, seen := e.Waiting.Get(); seen {
-			if total, ok = total+x, true; e.At.After(at) {
-				at = e.At
-			}
+	total := missing()
+	from := n.tellersOf(n.span.View, probes.Scheduler, waitingRequests.told)
+	for _, s := range from {
+		k := slope(n.span.Values(s.reading(waitingRequests)))
+		if x, ok := k.Get(); ok {
+			total = probes.Some(total.Or(0) + x)
 		}
 	}
-	if ok {
-		return total, at, true
+	if len(from) > 0 {
+		return total
 	}
+	return slope(n.span.Values(queuedIn))
+}
+
+// queuedIn is the queue of one point by its request records.
+func queuedIn(p *probes.Point) (total float64, at time.Time, ok bool) {
 	for _, s := range sections(p) {
 		if s.FinishedOnly {
 			continue

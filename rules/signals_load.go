@@ -81,9 +81,9 @@ func (n *now) growth() (float64, bool) {
 		return n.records.inFlight - n.records.first, n.records.firstOK
 	}
 	growth, seen := 0.0, false
-	for _, end := range n.endsOf(probes.Scheduler, runningRequests.told) {
+	for _, from := range n.tellersOf(n.span.View, probes.Scheduler, runningRequests.told) {
 		values, _ := n.span.Values(func(p *probes.Point) (float64, time.Time, bool) {
-			e := engineOf(p, end)
+			e := from.in(p, runningRequests.told)
 			if e == nil || !e.Running.Seen() || !e.Waiting.Seen() {
 				return 0, time.Time{}, false
 			}

@@ -30,6 +30,7 @@ func processRows() []Signal {
 	}
 }
 
+// processRate is of the process that there is now: another one's seconds are not its.
 func processRate(n *now, of func(*probes.Process) probes.Opt[float64]) probes.Opt[float64] {
 	if n.point.Process == nil {
 		return missing()
@@ -38,7 +39,7 @@ func processRate(n *now, of func(*probes.Process) probes.Opt[float64]) probes.Op
 		return of(n.point.Process)
 	}
 	return n.span.Rate(func(p *probes.Point) (float64, time.Time, bool) {
-		if p.Process == nil {
+		if p.Process == nil || p.Process.PID != n.point.Process.PID {
 			return 0, time.Time{}, false
 		}
 		x, ok := of(p.Process).Get()

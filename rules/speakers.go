@@ -131,15 +131,3 @@ func services(engines []*probes.Engine) [][]*probes.Engine {
 	}
 	return out
 }
-
-// ends are the endpoints that speak for a reading.
-func (n *now) endsOf(side probes.Side, told func(*probes.Engine) bool) []string {
-	if len(n.point.Engines) < 2 {
-		return n.ends
-	}
-	var out []string
-	for _, e := range speakers(n.point.Engines, side, told) {
-		out = append(out, e.Endpoint)
-	}
-	return out
-}

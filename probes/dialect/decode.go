@@ -14,7 +14,7 @@ func (p *plan) engine(s *probes.Scrape) *probes.Engine {
 
 func (p *plan) read(s *probes.Scrape) *probes.Engine {
 	e := &probes.Engine{At: s.At, Endpoint: s.Endpoint, Dialect: p.table.name, Model: p.model,
-		Role: p.role, Instance: p.instance, AtFinish: p.atFinish, Origins: p.origins}
+		Role: p.role, Instance: p.instance, Only: p.only, AtFinish: p.atFinish, Origins: p.origins}
 	for i := range probes.EngineReadings {
 		if number := probes.EngineReadings[i].Number; number != nil {
 			*number(e) = probes.None[float64](probes.NotExposed)

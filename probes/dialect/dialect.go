@@ -63,8 +63,9 @@ func tables() []*table {
 // scrapes uses a Decoder.
 func Decode(s *probes.Scrape) *probes.Engine { return NewDecoder().Decode(s) }
 
-// maxPlans bounds the mappings a Decoder keeps: a window holds few page shapes.
-const maxPlans = 32
+// maxPlans bounds the mappings a Decoder keeps. Each endpoint has a page shape of its own,
+// and there may be some dozens of them.
+const maxPlans = 256
 
 // Decoder decodes as Decode does and keeps the mapping of the page shapes it
 // met. It is safe for concurrent use, and what it returns depends on the scrape alone.

@@ -39,7 +39,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		checkEngine(t, e)
-		if len(e.Parts) > maxInstances || len(e.Parts) == 1 {
+		if len(e.Parts) > MaxInstances || len(e.Parts) == 1 {
 			t.Errorf("%d parts", len(e.Parts))
 		}
 		for i, p := range e.Parts {

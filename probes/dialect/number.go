@@ -12,6 +12,7 @@ type numberPlan struct {
 	reading probes.EngineReading
 	groups  [][]int // indices into the page
 	join    probes.Join
+	whole   bool        // a counter: without the number of one group there is none, for what is left would look like a restart
 	over    *numberPlan // divided by it
 	times   *numberPlan // multiplied by it
 	less    *numberPlan // what is taken off
@@ -87,7 +88,11 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 	total, any := 0.0, false
 	for _, group := range n.groups {
 		v, ok := highest(values, group)
-		if !ok {
+		switch {
+		case ok:
+		case n.whole:
+			return probes.None[float64](probes.NotExposed)
+		default:
 			continue
 		}
 		switch {
@@ -119,14 +124,23 @@ func (n *numberPlan) read(values []float64) probes.Opt[float64] {
 	if any && n.gate != nil {
 		any = n.gate.read(values).Or(0) > 0
 	}
-	if total < 0 && n.reading.Unit == "ratio" {
-		any = false // vLLM V0 says -1 when prefix caching is off
-	}
 	total *= n.scale
+	if n.reading.Unit == "ratio" {
+		total, any = share(total, any)
+	}
 	if !any || math.IsNaN(total) || math.IsInf(total, 0) {
 		return probes.None[float64](probes.NotExposed)
 	}
 	return probes.Some(total)
+}
+
+// share is a ratio that can be one: a little more than 1 is rounding, more is of another
+// unit (SGLang said 0 to 100 for a while in 2024), and vLLM V0 says -1 when prefix caching is off.
+func share(v float64, told bool) (float64, bool) {
+	if v < 0 || v > 1.05 {
+		return 0, false
+	}
+	return min(v, 1), told
 }
 
 // highest of the copies of one gauge; mostly there is one.

@@ -118,9 +118,9 @@ func (p *page) pick(r *row, names []string, usual []probes.MetricType) []int {
 				continue
 			}
 			if spelling == "" {
-				spelling = family(s)
+				spelling = spelt(s)
 			}
-			if family(s) == spelling {
+			if spelt(s) == spelling {
 				out = append(out, i)
 			}
 		}
@@ -129,6 +129,14 @@ func (p *page) pick(r *row, names []string, usual []probes.MetricType) []int {
 		}
 	}
 	return nil
+}
+
+// spelt is how a series' name is spelt, without what a histogram's series add to it.
+func spelt(s *probes.Series) string {
+	if s.Type == probes.Counter || s.Type == probes.Gauge {
+		return s.Name
+	}
+	return family(s)
 }
 
 // has reports whether the page has one of the families.
@@ -169,12 +177,12 @@ func allOf(s *probes.Series, labels []string) string {
 	return out
 }
 
-// maxInstances bounds the engines told apart behind one page.
-const maxInstances = 64
+// MaxInstances bounds the engines told apart behind one page.
+const MaxInstances = 64
 
-// instances are the values by which the engines behind a page differ, in order; nil
-// when there are not at least two. What is around an engine may have the same labels:
-// where a prefix tells its families they alone are asked.
+// instances are the values by which the engines behind a page differ, in order. What is
+// around an engine may have the same labels: where a prefix tells its families they
+// alone are asked.
 func (p *page) instances(t *table) []string {
 	seen := map[string]bool{}
 	var out []string
@@ -189,11 +197,8 @@ func (p *page) instances(t *table) []string {
 			}
 		}
 	}
-	if len(out) < 2 {
-		return nil
-	}
 	slices.SortFunc(out, byNumber)
-	return out[:min(len(out), maxInstances)]
+	return out[:min(len(out), MaxInstances)]
 }
 
 // byNumber orders names that are numbers as numbers.

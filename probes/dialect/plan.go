@@ -12,6 +12,7 @@ import (
 type plan struct {
 	table    *table
 	instance string
+	only     string
 	model    string
 	role     probes.Role
 	atFinish bool
@@ -39,7 +40,12 @@ func compile(schema *probes.Schema) *plan {
 	}
 	whole = whole.lowestRanks(t.ranks, t.instances)
 	p := t.compile(whole)
-	for _, name := range whole.instances(t) {
+	names := whole.instances(t)
+	if len(names) == 1 {
+		p.only = names[0]
+		return p
+	}
+	for _, name := range names {
 		part := t.compile(whole.only(func(s *probes.Series) bool { return instanceOf(s, t.instances) == name }))
 		part.instance = name
 		if part.model == "" {
@@ -98,7 +104,7 @@ func (p *plan) take(on *page, r *row, of probes.EngineReading) bool {
 	}
 	n, ok := compileNumber(on, r, of.Join, usual)
 	if ok {
-		n.reading = of
+		n.reading, n.whole = of, of.Counts()
 		p.numbers = append(p.numbers, n)
 	}
 	return ok

@@ -72,6 +72,7 @@ var errNoLog = errors.New("no log")
 
 // once runs the program until it ends and says how it ended.
 func (c *command) once(ctx context.Context, since time.Time) error {
+	defer besideParent()()
 	program, err := c.pick(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoLog, err)

@@ -21,7 +21,7 @@ var (
 // fieldRules decides on every text of a recording. TestEveryTextIsClassified holds it
 // against the types; a text that is not listed is dropped.
 var fieldRules = map[string]rule{
-	"Event.Kind":       {"kinds of events", keepWords(probes.EventClockJump, probes.EventRestart, probes.EventReset, probes.EventVersion, probes.EventFlags, probes.EventEngineLog), (*redactor).hashed},
+	"Event.Kind":       {"kinds of events", keepWords(probes.EventKinds...), (*redactor).hashed},
 	"Event.Text":       freeText,
 	"ProbeStatus.Name": {"names of probes", keepWords(probeNames...), (*redactor).probe},
 	"ProbeStatus.Err":  freeText,
@@ -69,7 +69,7 @@ var fieldRules = map[string]rule{
 	"Gap.Reason":    {"reasons of gaps", keepWords("the disk does not keep up"), nil},
 }
 
-var finishWords = []string{"stop", "length", "abort", "error", "repetition", "rejected", "tool_calls"}
+var finishWords = []string{"stop", "length", "abort", "error", "repetition", "rejected", "tool_calls", "cancelled", "timeout"}
 
 // text is what stands for a text in the copy. The empty text stays.
 func (x *redactor) text(field, s string) string {

@@ -145,45 +145,18 @@ func (x *redactor) endpoint(s string) string {
 }
 
 // probeNames are those of probes that ask no endpoint; the others are followed by it.
-var probeNames = []string{"gpu", "host", "process"}
+var probeNames = []string{"gpu", "host", "process", "log auto"}
 
 func (x *redactor) probe(s string) string {
-	kind, endpoint, _ := strings.Cut(s, " ")
-	if keepWords("scrape", "requests", "profile", "canary", "config")(x, kind) && endpoint != "" {
-		return kind + " " + x.endpoint(endpoint)
+	kind, of, _ := strings.Cut(s, " ")
+	switch {
+	case of == "":
+	case keepWords("scrape", "requests", "profile", "canary", "config")(x, kind):
+		return kind + " " + x.endpoint(of)
+	case keepWords("log", "otlp")(x, kind):
+		return kind + " " + x.identity(kind, of)
 	}
 	return x.hashed(s)
-}
-
-// Series: the names that engines, their libraries and their exporters have in common. A prefix
-// that anybody may use (http_, process_) is not enough.
-var (
-	commonSeries = regexp.MustCompile(`^(?:` +
-		`(?:vllm|sglang|lmcache|llamacpp|llmtop|tgi|triton|nv|DCGM_FI)[:_][a-zA-Z0-9_:]{1,120}|` +
-		`go_(?:goroutines|threads|info|(?:gc|memstats|sched|cpu|sync|cgo|godebug)_[a-z0-9_]{1,100})|` +
-		`process_(?:cpu_seconds|open_fds|max_fds|(?:virtual|resident)_memory(?:_max)?_bytes|start_time_seconds|network_(?:receive|transmit)_bytes)(?:_total)?|` +
-		`python_(?:info|gc_(?:objects_collected|objects_uncollectable|collections)(?:_total)?)|` +
-		`http_(?:requests|requests_inprogress|(?:request|response)_size_bytes|request_duration(?:_highr)?_seconds)(?:_total)?|` +
-		`promhttp_metric_handler_(?:requests|requests_in_flight|errors)(?:_total)?` +
-		`)$`)
-	seriesRule = rule{"names of metrics", keepShape(commonSeries), (*redactor).seriesName}
-	labelRule  = rule{"names of labels", keepWords("le", "quantile", "engine", "engine_index", "model_name", "model", "finished_reason", "finish_reason",
-		"reason", "status", "code", "method", "handler", "version", "implementation", "generation", "stage", "class", "priority", "device", "gpu", "UUID",
-		"num_gpu_blocks", "block_size", "kv_cache_size_tokens", "max_num_seqs", "max_num_batched_tokens", "position"), (*redactor).labelName}
-	modelRule  = rule{"names of models", func(x *redactor, _ string) bool { return x.options.KeepModel }, (*redactor).hashed}
-	finishRule = rule{"finish reasons", keepWords(finishWords...), (*redactor).hashed}
-	numberRule = rule{"numbers in labels", keepShape(numberShape), (*redactor).hashed}
-	stageRule  = rule{"stages in labels", keepWords(probes.StageNames[:]...), (*redactor).hashed}
-	otherRule  = rule{"values of labels", nil, (*redactor).hashed}
-)
-
-// valueRules are for values of labels; a label that is not listed has no harmless values.
-var valueRules = map[string]rule{
-	"le": numberRule, "quantile": numberRule, "engine": numberRule, "engine_index": numberRule, "code": numberRule, "status": numberRule,
-	"num_gpu_blocks": numberRule, "block_size": numberRule, "kv_cache_size_tokens": numberRule, "max_num_seqs": numberRule,
-	"max_num_batched_tokens": numberRule, "generation": numberRule, "position": numberRule,
-	"finished_reason": finishRule, "finish_reason": finishRule, "stage": stageRule,
-	"model_name": modelRule, "model": modelRule, "served_model_name": modelRule,
 }
 
 // seriesName and labelName are names in the syntax of metrics.
@@ -203,11 +176,7 @@ func (x *redactor) series(s probes.Series) probes.Series {
 	}
 	labels := make([]probes.Label, len(s.Labels))
 	for i, l := range s.Labels {
-		r, ok := valueRules[l.Name]
-		if !ok {
-			r = otherRule
-		}
-		labels[i] = probes.Label{Name: x.apply(labelRule, l.Name), Value: x.value(r, l.Value)}
+		labels[i] = probes.Label{Name: x.apply(labelRule, l.Name), Value: x.value(valueRule(l.Name), l.Value)}
 	}
 	slices.SortFunc(labels, func(a, b probes.Label) int { return strings.Compare(a.Name, b.Name) })
 	s.Labels = labels

@@ -3,8 +3,10 @@ package record
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -142,7 +144,10 @@ func plantedFile(t *testing.T) string {
 		return probes.Series{Family: name, Name: name, Type: probes.Gauge, Labels: labels}
 	}
 	var labels []probes.Label
-	for name := range valueRules {
+	for _, name := range slices.Sorted(maps.Keys(ruleByLabel)) {
+		labels = append(labels, probes.Label{Name: name, Value: marker + " in " + name})
+	}
+	for _, name := range slices.Sorted(maps.Keys(wordsByLabel)) {
 		labels = append(labels, probes.Label{Name: name, Value: marker + " in " + name})
 	}
 	s.Scrapes[0].Schema.Series = append(s.Scrapes[0].Schema.Series, series("vllm:num_requests_running", labels...),
