@@ -22,15 +22,8 @@ func (n *now) stalled() probes.Opt[float64] {
 	var moved time.Time
 	told := false
 	for _, counter := range []engineReading{generationTokens, promptTokens, finishedRequests} {
-		for _, end := range n.endsOf(counter.side, counter.told) {
-			values, times := n.wide.Values(func(p *probes.Point) (float64, time.Time, bool) {
-				e := engineOf(p, end)
-				if e == nil {
-					return 0, time.Time{}, false
-				}
-				v, ok := counter.of(e).Get()
-				return v, e.At, ok
-			})
+		for _, from := range n.tellersOf(n.wide.View, counter.side, counter.told) {
+			values, times := n.wide.Values(from.reading(counter))
 			if len(values) < 2 {
 				continue
 			}
@@ -53,7 +46,7 @@ func (n *now) stalled() probes.Opt[float64] {
 // inFlight is how many requests the engines say they have, running or waiting.
 func (n *now) inFlight() float64 {
 	total := 0.0
-	for _, e := range speakers(n.point.Engines, probes.Scheduler, runningRequests.told) {
+	for _, e := range n.speakers(probes.Scheduler, runningRequests.told) {
 		total += e.Running.Or(0) + e.Waiting.Or(0)
 	}
 	return total
@@ -64,7 +57,7 @@ func (n *now) inFlight() float64 {
 // tokens count when requests end, long ones may be running. "" otherwise.
 func (n *now) stuck() string {
 	waiting := 0.0
-	for _, e := range speakers(n.point.Engines, probes.Scheduler, waitingRequests.told) {
+	for _, e := range n.speakers(probes.Scheduler, waitingRequests.told) {
 		if waiting += e.Waiting.Or(0); e.AtFinish || !n.fresh(e.At) {
 			return ""
 		}
