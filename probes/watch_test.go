@@ -99,3 +99,21 @@ func TestWatcherSeesLateTicks(t *testing.T) {
 		}
 	}
 }
+
+// With several engines the process shown may be another engine's when the first has gone:
+// that is no restart.
+func TestAnotherProcessOfSeveralEngines(t *testing.T) {
+	for engines, want := range map[int]int{0: 1, 1: 1, 2: 0} {
+		var w watcher
+		for n, pid := range []int{7, 5} {
+			s := &Sample{At: time.Unix(int64(1000+n), 0), Mono: time.Duration(n) * time.Second, Interval: time.Second, Process: &Process{PID: pid}}
+			for i := range engines {
+				s.Scrapes = append(s.Scrapes, &Scrape{Endpoint: string(rune('a' + i))})
+			}
+			events := w.events(s)
+			if n == 1 && len(events) != want {
+				t.Errorf("%d engines: %v", engines, events)
+			}
+		}
+	}
+}
