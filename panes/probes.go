@@ -39,6 +39,9 @@ func probeSummary(v *view) row {
 	fine, oldest := 0, time.Duration(0)
 	for _, p := range troubledFirst(v.tick.Point.Probes) {
 		word, t := probeWord(v, &p)
+		if notExposed(&p) && t == faint {
+			continue
+		}
 		if t == faint {
 			fine++
 			if !p.At.IsZero() {
@@ -59,17 +62,20 @@ func probeSummary(v *view) row {
 }
 
 // troubledFirst lists failing and hung probes before the others, so that they
-// are not the ones cut off.
+// are not the ones cut off; of those the metrics before what many engines do not have.
 func troubledFirst(all []probes.ProbeStatus) []probes.ProbeStatus {
-	var first, rest []probes.ProbeStatus
+	var metrics, first, rest []probes.ProbeStatus
 	for _, p := range all {
-		if p.Err != "" || hung(&p) {
+		switch trouble := p.Err != "" && !notExposed(&p) || hung(&p); {
+		case trouble && strings.HasPrefix(p.Name, "scrape"):
+			metrics = append(metrics, p)
+		case trouble:
 			first = append(first, p)
-		} else {
+		default:
 			rest = append(rest, p)
 		}
 	}
-	return append(first, rest...)
+	return append(append(metrics, first...), rest...)
 }
 
 // hung reports a read that has been out for longer than two of its intervals, or
@@ -77,6 +83,12 @@ func troubledFirst(all []probes.ProbeStatus) []probes.ProbeStatus {
 func hung(p *probes.ProbeStatus) bool {
 	pending, ok := p.PendingSeconds.Get()
 	return ok && pending > max(2*p.EverySeconds, 2)
+}
+
+// notExposed reports a page that the engine does not have: most have no times of single
+// requests and no CPU profiles. That is no trouble.
+func notExposed(p *probes.ProbeStatus) bool {
+	return strings.Contains(p.Err, " not exposed by this engine")
 }
 
 // probeWord is a probe's state in a word or two.
@@ -89,6 +101,8 @@ func probeWord(v *view, p *probes.ProbeStatus) (string, tone) {
 	switch {
 	case hung(p):
 		return "hung " + ago(time.Duration(p.PendingSeconds.Or(0)*float64(time.Second))), bad
+	case notExposed(p):
+		return "not exposed", faint
 	case p.Err != "":
 		if isOld {
 			return "error, " + ago(age) + " old", bad

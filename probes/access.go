@@ -11,7 +11,10 @@ import (
 
 // Auth is a header that proves who asks. It is kept in memory only: no way of printing
 // it shows it.
-type Auth struct{ name, value string }
+type Auth struct {
+	name, value string
+	parts       []string // what must not be seen of it
+}
 
 // errAuth says what credentials may hold, without what these do.
 var errAuth = errors.New("credentials are one line of printable ASCII without blanks around it")
@@ -24,7 +27,11 @@ func BasicAuth(user, password string) (Auth, error) {
 	if user == "" || strings.ContainsAny(user+password, "\r\n\x00") {
 		return Auth{}, errAuth
 	}
-	return newAuth("Authorization", "Basic ", base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	a, err := newAuth("Authorization", "Basic ", base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	if err == nil && password != "" {
+		a.parts = append(a.parts, password)
+	}
+	return a, err
 }
 
 // KeyAuth sends "X-API-Key: KEY".
@@ -39,7 +46,7 @@ func newAuth(name, kind, secret string) (Auth, error) {
 			return Auth{}, errAuth
 		}
 	}
-	return Auth{name, kind + secret}, nil
+	return Auth{name, kind + secret, []string{secret}}, nil
 }
 
 // None reports that there are no credentials.
@@ -62,9 +69,10 @@ func (a Auth) sign(r *http.Request) { r.Header.Set(a.name, a.value) }
 // credentials and trusts the certificates that the system trusts.
 type Access struct {
 	Auth     Auth
-	When     func() bool    // not nil: credentials are sent only after a 401 or 403, and each time only if it says so
-	CAs      *x509.CertPool // certificates that sign those of servers; nil: the system's
-	Insecure bool           // certificates are not checked
+	Peer     func(uid int) bool // not nil: whose a Unix socket may be, by who listens there; another's is not spoken to
+	When     func() bool        // not nil: credentials are sent only after a 401 or 403, and each time only if it says so
+	CAs      *x509.CertPool     // certificates that sign those of servers; nil: the system's
+	Insecure bool               // certificates are not checked
 }
 
 func (a Access) tls() *tls.Config {

@@ -115,7 +115,7 @@ func (f *Fetcher) get(ctx context.Context, address string) (*Page, error) {
 		return nil, fmt.Errorf("%s is larger than %s: not read", f.URL(), size(f.o.MaxBytes))
 	}
 	return &Page{URL: f.URL(), ContentType: response.Header.Get("Content-Type"),
-		Server: Printable(response.Header.Get("Server"), 100), Body: f.buf.Bytes()}, nil
+		Server: f.quote(response.Header.Get("Server"), 100), Body: f.buf.Bytes()}, nil
 }
 
 // Close ends the kept connection.

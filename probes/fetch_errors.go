@@ -19,7 +19,6 @@ import (
 type StatusError struct {
 	Code   int
 	Server string // what the server calls itself; foreign text
-	Body   string // the start of the answer; foreign text
 	text   string
 	is     error
 }
@@ -37,6 +36,9 @@ func Denied(err error) bool {
 // expects TLS.
 var ErrTLS = errors.New("the server speaks TLS: use https://")
 
+// ErrNoTLS is in the chain of an error when TLS was spoken to a server of plain HTTP.
+var ErrNoTLS = errors.New("the server speaks no TLS: use http://")
+
 // ErrUntrusted is in the chain of an error about a certificate that is not trusted.
 var ErrUntrusted = errors.New("its certificate is not trusted")
 
@@ -47,16 +49,16 @@ func (f *Fetcher) judge(r *http.Response) error {
 			return fmt.Errorf("%s is %s, the limit is %s: not read", f.URL(), size(r.ContentLength), size(f.o.MaxBytes))
 		}
 		if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-			return fmt.Errorf("%s came %s-encoded without being asked to", f.URL(), Printable(coding, 20))
+			return fmt.Errorf("%s came %s-encoded without being asked to", f.URL(), f.quote(coding, 20))
 		}
 		return nil
 	}
 	head, _ := io.ReadAll(io.LimitReader(r.Body, 512))
 	says := strings.TrimSpace(fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
-	if text := Printable(string(head), 80); text != "" && Describe(r.Header.Get("Content-Type"), head) != "HTML" {
+	if text := f.quote(string(head), 80); text != "" && Describe(r.Header.Get("Content-Type"), head) != "HTML" {
 		says += fmt.Sprintf(" (%s)", text)
 	}
-	e := &StatusError{Code: r.StatusCode, Server: Printable(r.Header.Get("Server"), 100), Body: string(head)}
+	e := &StatusError{Code: r.StatusCode, Server: f.quote(r.Header.Get("Server"), 100)}
 	switch r.StatusCode {
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
 		e.is = ErrNotExposed
@@ -110,17 +112,24 @@ func (f *Fetcher) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%s: %w", f.URL(), enter)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%s: nothing listens there (%w)", f.URL(), syscall.ECONNREFUSED)
+	case errors.Is(err, errPeer):
+		return fmt.Errorf("%s: %w", f.URL(), errPeer)
+	case Unreachable(err):
+		return fmt.Errorf("%s: %w", f.URL(), &unreachable{err})
 	case f.endpoint.socket != "" && errors.Is(err, syscall.ENOENT):
 		return fmt.Errorf("%s: there is no such socket (%w)", f.URL(), syscall.ENOENT)
 	case f.endpoint.socket != "" && errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("%s: this user may not open the socket (%w)", f.URL(), syscall.EACCES)
 	case errors.As(err, &dns):
-		return fmt.Errorf("%s: host %q is not known", f.URL(), Printable(dns.Name, 100))
+		return fmt.Errorf("%s: host %q is not known", f.URL(), f.quote(dns.Name, 100))
+	}
+	if strings.Contains(err.Error(), "readLoopPeekFailLocked") { // net/http's, with a formatting mistake in it
+		return fmt.Errorf("%s: the server talks without being asked", f.URL())
 	}
 	if text := f.explainTLS(err); text != nil {
 		return fmt.Errorf("%s: %w", f.URL(), text)
 	}
-	return fmt.Errorf("%s: %s", f.URL(), Printable(err.Error(), 200))
+	return fmt.Errorf("%s: %s", f.URL(), f.quote(err.Error(), 200))
 }
 
 // explainTLS says what is wrong with http, https or the certificate; nil when nothing is.
@@ -143,7 +152,7 @@ func (f *Fetcher) explainTLS(err error) error {
 	case errors.As(err, &invalid):
 		return fmt.Errorf("%w: %s; --insecure does not check it", ErrUntrusted, Printable(invalid.Error(), 120))
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return errors.New("the server speaks no TLS: use http://")
+		return ErrNoTLS
 	}
 	return nil
 }

@@ -73,6 +73,8 @@ func (w *watcher) clock(s *Sample) (events []Event) {
 // pass for one interval: what lies in between was not seen.
 func Late(d, interval time.Duration) bool { return interval > 0 && d > interval+interval/2 }
 
+// process goes by the engine's process. Of several engines it is the first that has one:
+// another number may be another engine's.
 func (w *watcher) process(s *Sample) []Event {
 	if s.Process == nil || w.pid == 0 || s.Process.PID == 0 || s.Process.PID == w.pid || severalEngines(s) {
 		return nil

@@ -50,6 +50,9 @@ func (d *Diagnoser) diagnose(n *now, signals, base Signals) Diagnosis {
 	if len(out.Causes) > 0 {
 		out.Notes = []Finding{} // what explains nothing is noise beside a cause
 	}
+	if note, ok := n.silent(); ok {
+		out.Notes = append([]Finding{note}, out.Notes...)
+	}
 	d.state(n, signals, &out)
 	return out
 }

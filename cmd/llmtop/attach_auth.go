@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"llmtop/probes"
+	"llmtop/probes/discover"
 )
 
 // reachOptions say how engines are reached beside their address.
@@ -19,7 +20,8 @@ type reachOptions struct {
 	ca       string
 	insecure bool
 
-	access probes.Access // what ready made of them
+	access probes.Access    // what ready made of them
+	spared *discover.Spared // of all searches
 }
 
 func (o *reachOptions) flags(cmd *cobra.Command) {
@@ -31,6 +33,8 @@ func (o *reachOptions) flags(cmd *cobra.Command) {
 
 // ready reads the credentials and certificates, and warns of what is unsafe.
 func (o *reachOptions) ready(warn io.Writer) error {
+	hushLibraries()
+	o.spared = &discover.Spared{}
 	auth, err := o.credentials(warn)
 	if err != nil {
 		return usage(err, "")
@@ -87,6 +91,9 @@ func (o *reachOptions) credentials(warn io.Writer) (probes.Auth, error) {
 		return auth, within("--auth @"+oneLine(name), err)
 	case strings.HasPrefix(text, "env:"):
 		name := text[len("env:"):]
+		if !isVariable(name) { // it may be the secret itself
+			return probes.Auth{}, errors.New("--auth env: is followed by the name of a variable")
+		}
 		secret := strings.TrimSpace(os.Getenv(name))
 		if secret == "" {
 			return probes.Auth{}, fmt.Errorf("--auth env:%s: the variable is not set", oneLine(name))
@@ -96,6 +103,16 @@ func (o *reachOptions) credentials(warn io.Writer) (probes.Auth, error) {
 	}
 	auth, err := readAuth(text, false)
 	return auth, within("--auth", err)
+}
+
+// isVariable reports a name that an environment variable may have.
+func isVariable(name string) bool {
+	for i, c := range name {
+		if c != '_' && !('A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || i > 0 && '0' <= c && c <= '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 func within(where string, err error) error {

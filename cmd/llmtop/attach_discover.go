@@ -24,6 +24,7 @@ func look(ctx context.Context, r reachOptions, budget time.Duration) discover.Re
 		Listeners: func(ctx context.Context) []probes.Listener { return host.Listeners(ctx, "/", discover.Promising) },
 		Recognise: recognise,
 		Access:    r.found,
+		Spared:    r.spared,
 		Budget:    budget,
 	})
 }
@@ -69,8 +70,14 @@ func recognise(p *probes.Page) *probes.Engine {
 // engine's by its command line, and belongs to root or to this user.
 func (o *reachOptions) found(f discover.Found) probes.Access {
 	access := o.access
-	access.When = trusted(f, os.Geteuid())
+	access.When, access.Peer = trusted(f, os.Geteuid()), peer(f, os.Geteuid())
 	return access
+}
+
+// peer says whose a Unix socket may be at which an engine was found. Its path comes from a
+// table of the kernel's into which any user can write lines: names are in it as they are.
+func peer(f discover.Found, me int) func(uid int) bool {
+	return func(uid int) bool { return uid >= 0 && (uid == 0 || uid == me || uid == f.UID) }
 }
 
 func trusted(f discover.Found, me int) func() bool {
@@ -84,10 +91,11 @@ func trusted(f discover.Found, me int) func() bool {
 
 // searchEvery is how often engines are looked for while none is there, and how often it is
 // checked that those attached to are still there; missedEvery, how often one is looked for
-// that ended while there are others. A search costs some tens of milliseconds of CPU.
+// that ended, or that is starting, while there are others. A search costs some tens of milliseconds of CPU.
 const (
 	searchEvery = 2 * time.Second
 	missedEvery = 10 * time.Second
+	partialMost = 5 // looks in a row that time may cut short: an engine that hangs makes all such
 )
 
 // search is the probe that looks for engines on this host. While there is none to attach
@@ -99,10 +107,11 @@ type search struct {
 	look func(context.Context) discover.Report
 	next time.Time
 	seen discover.Report
+	left int // looks that may still follow one that time cut short
 }
 
 func newSearch(o attachOptions, to *attached) *search {
-	s := &search{o: o, to: to, look: func(ctx context.Context) discover.Report { return look(ctx, o.reaching, time.Second) }}
+	s := &search{o: o, to: to, left: partialMost, look: func(ctx context.Context) discover.Report { return look(ctx, o.reaching, time.Second) }}
 	if o.seen != nil {
 		s.seen, s.next = *o.seen, time.Now().Add(searchEvery)
 	}
@@ -118,12 +127,15 @@ func (s *search) Name() string { return "scrape search" }
 // Read looks for engines when there is a reason to.
 func (s *search) Read(ctx context.Context) (probes.Section, error) {
 	some := len(s.to.all()) > 0
-	if some && !slices.ContainsFunc(s.to.all(), (*target).ended) {
+	again := s.seen.Partial && s.left > 0 // on a busy host the first look does not see all
+	if some && !again && !s.seen.Starting() && !slices.ContainsFunc(s.to.all(), (*target).ended) {
 		return nil, nil
 	}
 	if now := time.Now(); !now.Before(s.next) {
-		s.seen = s.look(ctx)
-		if s.next = time.Now().Add(searchEvery); some {
+		if s.seen = s.look(ctx); s.seen.Partial && s.left > 0 {
+			s.left--
+		}
+		if s.next = time.Now().Add(searchEvery); some && !again {
 			s.next = time.Now().Add(missedEvery)
 		}
 	}
@@ -174,6 +186,7 @@ func (s *search) news(r discover.Report) []*target {
 		t.seen.Store(sight(f))
 		t.access = s.o.reaching.access
 		t.access.When = func() bool { return t.seen.Load().trust() }
+		t.access.Peer = func(uid int) bool { return t.seen.Load().peer(uid) }
 		known[key(url)] = t
 		out = append(out, t)
 	}
@@ -181,17 +194,18 @@ func (s *search) news(r discover.Report) []*target {
 }
 
 func sight(f discover.Found) *sighting {
-	s := &sighting{pid: f.PID, trust: trusted(f, os.Geteuid())}
+	s := &sighting{pid: f.PID, page: f.Endpoint.Page(), trust: trusted(f, os.Geteuid()), peer: peer(f, os.Geteuid())}
 	s.process, _ = host.Meet("/", f.PID)
 	return s
 }
 
+// key is an address without its page. 127.0.0.1 and ::1 may be two engines'.
 func key(url string) string {
 	e, err := probes.ParseEndpoint(url)
 	if err != nil {
 		return url
 	}
-	return e.WithPage(probes.DefaultPage).Key()
+	return e.WithPage(probes.DefaultPage).String()
 }
 
 func names(list []*target) string {

@@ -182,10 +182,13 @@ func TestSearchAfterARestart(t *testing.T) {
 		t.Error("a process that ended may have credentials")
 	}
 	pid2, _ := engineProcess(t)
-	engine.PID = pid2
+	engine.PID, engine.Endpoint = pid2, engine.Endpoint.WithPage("/prometheus/metrics")
 	s.look, _ = script(discover.Report{Engines: []discover.Found{engine}})
 	s.next = time.Time{}
-	if _, err := s.Read(t.Context()); err != nil || len(a.all()) != 1 || a.pid() != pid2 || !only.access.When() {
+	if only.page() != "/metrics" {
+		t.Errorf("its page was %q", only.page())
+	}
+	if _, err := s.Read(t.Context()); err != nil || only.page() != "/prometheus/metrics" || len(a.all()) != 1 || a.pid() != pid2 || !only.access.When() {
 		t.Errorf("%v, %d engines, pid %d, want %d, may have credentials: %v", err, len(a.all()), a.pid(), pid2, only.access.When())
 	}
 }
@@ -232,4 +235,83 @@ func TestLocalAddr(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", url, got, want)
 		}
 	}
+}
+
+// A Unix socket at which an engine was found may be of its user, of root or of this user.
+func TestWhosePeer(t *testing.T) {
+	found := peer(discover.Found{UID: 1000}, 501)
+	for uid, want := range map[int]bool{0: true, 501: true, 1000: true, 1001: false, -1: false} {
+		if found(uid) != want {
+			t.Errorf("%d: got %v", uid, !want)
+		}
+	}
+	if peer(discover.Found{UID: -1}, 501)(-1) {
+		t.Error("nobody is trusted to be nobody")
+	}
+}
+
+// A first look that time cut short did not see all engines: others follow, not for ever.
+func TestSearchAfterAPartialLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := discover.Found{Title: "vLLM", Endpoint: at(t, "127.0.0.1:8000"), Metrics: true}
+		two := discover.Found{Title: "TGI", Endpoint: at(t, "127.0.0.1:3000"), Metrics: true}
+		for name, c := range map[string]struct {
+			first    bool // the first look is cut short
+			then     discover.Report
+			attached int
+			looked   int
+		}{
+			"whole":                     {false, discover.Report{Engines: []discover.Found{one, two}}, 1, 0},
+			"cut short, then whole":     {true, discover.Report{Engines: []discover.Found{one, two}}, 2, 1},
+			"cut short again and again": {true, discover.Report{Engines: []discover.Found{one}, Partial: true}, 1, partialMost},
+		} {
+			a := &attached{}
+			s := newSearch(attachOptions{interval: time.Second, seen: &discover.Report{Engines: []discover.Found{one}, Partial: c.first}}, a)
+			for _, target := range s.first() {
+				a.early = append(a.early, a.engine(s.o, target)...)
+			}
+			var looked *int
+			s.look, looked = script(c.then)
+			for range 3 * partialMost {
+				<-time.After(searchEvery)
+				if _, err := s.Read(t.Context()); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if len(a.all()) != c.attached || *looked != c.looked {
+				t.Errorf("%s: attached to %d, looked %d times, want %+v", name, len(a.all()), *looked, c)
+			}
+			for _, p := range a.early {
+				closeAll(p.Probe)
+			}
+		}
+	})
+}
+
+// An engine that was starting when another was found is attached to when it listens.
+func TestSearchForOneThatStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := discover.Found{Title: "vLLM", Endpoint: at(t, "127.0.0.1:8000"), Metrics: true}
+		two := discover.Found{Title: "vLLM", Endpoint: at(t, "127.0.0.1:8001"), Metrics: true}
+		early := discover.Report{Engines: []discover.Found{one, {Title: "vLLM", PID: 7, Starting: true}}}
+		a := &attached{}
+		s := newSearch(attachOptions{interval: time.Second, seen: &early}, a)
+		for _, target := range s.first() {
+			a.early = append(a.early, a.engine(s.o, target)...)
+		}
+		var looked *int
+		s.look, looked = script(early, discover.Report{Engines: []discover.Found{one, two}})
+		for range 20 {
+			<-time.After(searchEvery)
+			if _, err := s.Read(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if len(a.all()) != 2 || *looked != 2 {
+			t.Errorf("attached to %d, looked %d times", len(a.all()), *looked)
+		}
+		for _, p := range a.early {
+			closeAll(p.Probe)
+		}
+	})
 }

@@ -25,9 +25,19 @@ type target struct {
 
 // sighting is the process of an engine as a search found it.
 type sighting struct {
-	pid     int // 0: it is not to be seen
+	pid     int    // 0: it is not to be seen
+	page    string // where its metrics are
 	process host.Being
-	trust   func() bool // whether it may have credentials
+	trust   func() bool        // whether it may have credentials
+	peer    func(uid int) bool // whose its Unix socket may be
+}
+
+// page is where the metrics are by the last search, "" for an engine that was named.
+func (t *target) page() string {
+	if s := t.seen.Load(); s != nil {
+		return s.page
+	}
+	return ""
 }
 
 // ended reports that the process that was found is no more.

@@ -65,7 +65,7 @@ func group(list []probes.Listener) ([]*candidate, []Found) {
 				byPID[l.PID], known = c, append(known, c)
 			}
 			if l.Addr.IsValid() || l.Path != "" {
-				c.add(l)
+				c.add(l, taken(list, l))
 			}
 		}
 	}
@@ -74,9 +74,9 @@ func group(list []probes.Listener) ([]*candidate, []Found) {
 	}
 	for _, l := range strangers(list) {
 		c := &candidate{argv: l.Argv, pid: l.PID, uid: l.UID}
-		c.add(l)
+		c.add(l, taken(list, l))
 		if i := slices.IndexFunc(rest, func(o *candidate) bool { return o.pid == l.PID && o.doors[0].port == l.Addr.Port() }); i >= 0 {
-			rest[i].add(l)
+			rest[i].add(l, taken(list, l))
 			continue
 		}
 		rest = append(rest, c)
@@ -84,9 +84,13 @@ func group(list []probes.Listener) ([]*candidate, []Found) {
 	return append(known, rest...), unreachable
 }
 
-// add takes a socket in; addresses of one port are one door, the loopback one first.
-func (c *candidate) add(l probes.Listener) {
+// add takes a socket in; addresses of one port are one door, the loopback one first. taken
+// says that 127.0.0.1 is another socket's.
+func (c *candidate) add(l probes.Listener, taken bool) {
 	endpoints := endpointsOf(l)
+	if taken {
+		endpoints = endpoints[:1]
+	}
 	port := l.Addr.Port()
 	for i := range c.doors {
 		if d := &c.doors[i]; port > 0 && d.port == port {
@@ -104,10 +108,22 @@ func (c *candidate) add(l probes.Listener) {
 	c.doors = append(c.doors, door{endpoints: endpoints, port: port, uid: l.UID})
 }
 
+// taken reports a socket on :: whose port on 127.0.0.1 another socket has.
+func taken(list []probes.Listener, l probes.Listener) bool {
+	if !l.Addr.IsValid() || !l.Addr.Addr().Is6() || !l.Addr.Addr().IsUnspecified() {
+		return false
+	}
+	return slices.ContainsFunc(list, func(o probes.Listener) bool {
+		return o.Addr.Port() == l.Addr.Port() && o.Addr.Addr().Is4() && wide(o.Addr.Addr()) && o.Other == l.Other && o.NetNS == l.NetNS
+	})
+}
+
 func wide(ip netip.Addr) bool { return ip.IsUnspecified() || ip.IsLoopback() }
 
 // endpointsOf are the addresses that reach a socket from here, the best first. A socket on
-// :: answers 127.0.0.1 as well unless it was made not to.
+// :: answers 127.0.0.1 as well unless it was made not to, which cannot be seen: Python's
+// servers make theirs so. Then anybody may listen on 127.0.0.1, and gets what is meant for
+// the engine; so ::1 comes first, where nobody else can.
 func endpointsOf(l probes.Listener) []probes.Endpoint {
 	var names []string
 	ip, port := l.Addr.Addr(), strconv.Itoa(int(l.Addr.Port()))
@@ -117,7 +133,7 @@ func endpointsOf(l probes.Listener) []probes.Endpoint {
 	case ip.Is4() && ip.IsUnspecified():
 		names = []string{"127.0.0.1:" + port}
 	case ip.IsUnspecified():
-		names = []string{"127.0.0.1:" + port, "[::1]:" + port}
+		names = []string{"[::1]:" + port, "127.0.0.1:" + port}
 	default:
 		names = []string{l.Addr.String()}
 	}

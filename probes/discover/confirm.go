@@ -82,11 +82,12 @@ type visit struct {
 	endpoint  probes.Endpoint
 	transport *http.Transport
 
-	refused  bool   // nothing listens there
+	refused  bool   // nothing listens there, or there is no way to it
 	model    string // as it says
 	build    int    // of llama.cpp, 0 when it does not say
 	sleeping bool   // llama.cpp
 	router   bool   // llama.cpp
+	broken   bool   // it cuts off what speaks TLS
 	codes    map[string]int
 	generic  bool // there is a metrics page without an engine's metrics
 }
@@ -144,7 +145,7 @@ func (k *visit) run() *Found {
 		return k.unreadable(k.missing())
 	}
 	for _, page := range k.pages() {
-		if page == probes.DefaultPage && k.isTRTLLM() {
+		if page == probes.DefaultPage && (k.isTRTLLM() || k.o.Spared.has(k.endpoint, k.c.pid)) {
 			continue
 		}
 		got, err := k.get(page)
@@ -153,12 +154,17 @@ func (k *visit) run() *Found {
 			if e := k.o.Recognise(got); e != nil {
 				return k.readable(page, e, got)
 			}
-			if probes.Describe("", got.Body) != "JSON" {
+			switch probes.Describe("", got.Body) {
+			case "JSON", "HTML", "binary data": // some front page
+			default:
 				k.generic = true
+			}
+			if page == probes.DefaultPage {
+				k.o.Spared.note(k.endpoint, k.c.pid, got)
 			}
 		case errors.Is(err, probes.ErrTLS) || cut(err):
 			if !k.endpoint.TLS() && k.endpoint.Socket() == "" {
-				return k.encrypted()
+				return k.encrypted(err)
 			}
 			return k.trouble(err)
 		case !goesOn(err):
@@ -269,10 +275,17 @@ func byOwner(name string) *engine {
 	return byDialect(name)
 }
 
-// encrypted asks again by https.
-func (k *visit) encrypted() *Found {
-	k.at(k.endpoint.WithTLS())
-	return k.run()
+// encrypted asks again by https. A server that cuts that off too may speak either: plain
+// names it.
+func (k *visit) encrypted(plain error) *Found {
+	e := k.endpoint
+	k.at(e.WithTLS())
+	f := k.run()
+	if k.broken {
+		k.at(e)
+		return k.trouble(plain)
+	}
+	return f
 }
 
 // readable is an engine whose metrics were read.
@@ -307,7 +320,8 @@ func (k *visit) unreadable(missing, next string) *Found {
 
 // trouble is an engine by its command line that did not answer as one; nil for a stranger.
 func (k *visit) trouble(err error) *Found {
-	k.refused = errors.Is(err, syscall.ECONNREFUSED)
+	k.refused = errors.Is(err, syscall.ECONNREFUSED) || probes.Unreachable(err)
+	k.broken = cut(err) || errors.Is(err, probes.ErrNoTLS)
 	if k.engine == nil {
 		return nil
 	}

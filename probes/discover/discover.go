@@ -8,6 +8,7 @@ package discover
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type Options struct {
 	Recognise func(*probes.Page) *probes.Engine
 	// Access is how an engine is reached. It is called for sockets whose process is an engine's.
 	Access func(Found) probes.Access
+	Spared *Spared       // what earlier searches must not do again; nil: there were none
 	Budget time.Duration // for all of it, default Budget
 }
 
@@ -44,6 +46,7 @@ type Found struct {
 	UID       int  // to whom the socket belongs, -1 when that is not known
 	ByCommand bool // its command line is an engine's
 	Metrics   bool // it can be attached to: a metrics page was read, or is to be expected
+	Starting  bool // it does not listen yet, as far as can be seen
 	Missing   string
 	Next      string // what to do about it
 	Container string
@@ -61,7 +64,8 @@ func (f *Found) Why() string {
 // Report is what a search found: the engines that can be attached to first.
 type Report struct {
 	Engines []Found
-	Asked   int // sockets that were asked
+	Asked   int  // sockets that were asked
+	Partial bool // time was up before all processes were looked at or all sockets had answered
 }
 
 // Attachable are the engines that can be attached to.
@@ -72,6 +76,11 @@ func (r *Report) Attachable() []Found {
 		}
 	}
 	return r.Engines
+}
+
+// Starting reports an engine that may listen soon.
+func (r *Report) Starting() bool {
+	return slices.ContainsFunc(r.Engines, func(f Found) bool { return f.Starting })
 }
 
 // Unreadable are the engines that are there and cannot be read.
@@ -90,6 +99,7 @@ func Find(ctx context.Context, o Options) Report {
 	defer cancel()
 	looking, stop := context.WithTimeout(ctx, o.Budget/2) // the other half is for asking
 	list := o.Listeners(looking)
+	partial := looking.Err() != nil
 	stop()
 	groups, unreachable := group(list)
 	found := make([][]Found, len(groups))
@@ -105,5 +115,5 @@ func Find(ctx context.Context, o Options) Report {
 	for _, f := range found {
 		unreachable = append(unreachable, f...)
 	}
-	return Report{Engines: merge(unreachable), Asked: asked}
+	return Report{Engines: merge(unreachable), Asked: asked, Partial: partial || ctx.Err() != nil}
 }

@@ -185,14 +185,28 @@ func parsePort(s string) uint16 {
 func modelOf(argv []string) string {
 	for _, name := range []string{"--served-model-name", "--alias", "--model-name", "--model", "--model-path", "--model-id", "-m"} {
 		if value, ok := flag(argv, name); ok && !strings.HasPrefix(value, "-") && !(name == "-m" && isPython(argv)) {
-			return value
+			return unsigned(value)
 		}
 	}
 	_, _, args := command(argv)
 	if i := slices.Index(args, "serve"); i >= 0 && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && args[i+1] != "api_server" {
-		return args[i+1]
+		return unsigned(args[i+1])
 	}
 	return ""
+}
+
+// unsigned is a model's name; of a URL what is no secret: without user, password and query.
+func unsigned(model string) string {
+	scheme, rest, is := strings.Cut(model, "://")
+	if !is {
+		return model
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	host, path, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
+	}
+	return strings.TrimSuffix(scheme+"://"+host+"/"+path, "/")
 }
 
 func has(argv []string, name string) bool {

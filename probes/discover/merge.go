@@ -5,13 +5,16 @@ import (
 	"slices"
 )
 
-// merge leaves one of what is one engine, and puts those that can be read first, in the
-// order in which they promised most.
+// merge leaves one of what is one engine, and puts those that were read first, then
+// those that can be, in the order in which they promised most.
 func merge(found []Found) []Found {
 	found = slices.Clone(found)
 	slices.SortStableFunc(found, func(a, b Found) int {
 		if c := cmp.Compare(order(a.Metrics), order(b.Metrics)); c != 0 {
 			return c
+		}
+		if c := cmp.Compare(order(a.Missing == ""), order(b.Missing == "")); c != 0 {
+			return c // what has not answered yet may never do
 		}
 		return cmp.Compare(order(a.ByCommand), order(b.ByCommand))
 	})
@@ -31,10 +34,12 @@ func merge(found []Found) []Found {
 // same reports two findings of one engine: one address, one process, or a page that a
 // proxy in front passes on, which tells the same start of its process.
 func same(a, b *Found) bool {
-	if !a.Endpoint.None() && a.Endpoint.Key() == b.Endpoint.Key() {
+	known := a.PID > 0 && b.PID > 0
+	switch {
+	case known && a.PID == b.PID:
 		return true
-	}
-	if a.PID > 0 && a.PID == b.PID {
+	case a.Endpoint.None() || a.Endpoint.Key() != b.Endpoint.Key():
+	case !known || a.Endpoint.String() == b.Endpoint.String(): // else one has 127.0.0.1, the other ::1
 		return true
 	}
 	return a.start != "" && a.start == b.start && a.Dialect == b.Dialect && a.Model == b.Model && !(a.ByCommand && b.ByCommand)

@@ -115,6 +115,7 @@ func (c *candidate) deaf() Found {
 	case c.guessed:
 		f.Missing, f.Next = fmt.Sprintf("%s, pid %d, is another user's: where it listens is not to be seen", c.engine.shown, c.pid), "be root, or name it: llmtop http://HOST:PORT"
 	default:
+		f.Starting = true
 		f.Missing, f.Next = fmt.Sprintf("%s, pid %d, does not listen yet", c.engine.shown, c.pid), "it may be loading its model: wait"
 	}
 	return f

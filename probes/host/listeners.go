@@ -214,14 +214,31 @@ func (l *look) holds(p *process) {
 	}
 }
 
-// pathFrom is how a path of a process that sees other files is reached from here.
+// pathFrom is how a path of a process that sees other files is reached from here, and one
+// that the process gave from where it stood.
 func pathFrom(p *process, path string) string {
-	theirs, err := os.Readlink(p.dir + "/ns/mnt")
-	ours, err2 := os.Readlink(filepath.Dir(p.dir) + "/self/ns/mnt")
-	if err != nil || err2 != nil || theirs == ours {
-		return path
+	self := filepath.Dir(p.dir) + "/self"
+	mounts := differs(p.dir+"/ns/mnt", self+"/ns/mnt")
+	switch relative := !strings.HasPrefix(path, "/"); {
+	case relative && !mounts:
+		if cwd, err := os.Readlink(p.dir + "/cwd"); err == nil {
+			return filepath.Join(cwd, path)
+		}
+		return p.dir + "/cwd/" + path
+	case relative:
+		return p.dir + "/cwd/" + path
+	case mounts || differs(p.dir+"/root", self+"/root"):
+		return p.dir + "/root" + path
 	}
-	return p.dir + "/root" + path
+	return path
+}
+
+// differs reports two links that point to different things; one that is not to be seen
+// points to the same.
+func differs(a, b string) bool {
+	theirs, err := os.Readlink(a)
+	ours, err2 := os.Readlink(b)
+	return err == nil && err2 == nil && theirs != ours
 }
 
 // ownerOf is the user that started a process, -1 when it is not known. Whose its files

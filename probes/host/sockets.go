@@ -55,17 +55,23 @@ func eachListening(ctx context.Context, table string, f func(tcpSocket)) error {
 	})
 }
 
-// eachUnix calls f for the Unix sockets with a path that listen.
+// eachUnix calls f for the Unix sockets with a path that listen: the path as it was given
+// when the socket was made, which may have blanks in it and be a relative one. Any user can
+// write lines into this table: a line break in a name stands in it as it is.
 func eachUnix(ctx context.Context, table string, f func(inode uint64, path string)) error {
 	return eachLine(ctx, table, func(line []byte) bool {
-		fields := strings.Fields(string(line))
-		if len(fields) < 8 || !strings.HasPrefix(fields[7], "/") {
+		fields := make([]string, 7)
+		rest := string(line)
+		for i := range fields {
+			fields[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+		}
+		if rest == "" || rest[0] == '@' { // without a name, or with one that is no path
 			return true
 		}
 		flags, err := strconv.ParseUint(fields[3], 16, 32)
 		inode, err2 := strconv.ParseUint(fields[6], 10, 64)
 		if err == nil && err2 == nil && flags&acceptFlag != 0 {
-			f(inode, fields[7])
+			f(inode, rest)
 		}
 		return true
 	})

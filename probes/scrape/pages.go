@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"syscall"
 	"time"
 
 	"llmtop/probes"
@@ -14,48 +16,65 @@ import (
 const searchEvery = 30 * time.Second
 
 // pages finds the path of an engine's metrics when the address did not name it. A page
-// that once was JSON is not asked for again: trtllm-serve's /metrics is a queue that a
-// reader takes from others.
+// that once was a JSON array is not asked for again: trtllm-serve's /metrics is a queue
+// that a reader takes from others. When the engine has gone, another may come in its
+// place, with its metrics elsewhere: all is open again then.
 type pages struct {
-	left []string // paths that may be it, the first is asked; empty: nothing is searched
-	next time.Time
+	search bool     // the address named no page
+	found  bool     // the path that is asked for is it
+	left   []string // paths that may be it
+	next   time.Time
+	told   string // the page as it was told last
 }
 
-func newPages(search bool) pages {
-	if !search {
-		return pages{}
+func newPages(search bool) pages { return pages{search: search, left: probes.MetricsPages()} }
+
+// known takes what is told of the page. When that changes, the engine is another one.
+func (p *pages) known(f *probes.Fetcher, path string) {
+	if path != "" && p.told != "" && path != p.told {
+		p.search = false
+		f.SetPath(path)
 	}
-	return pages{left: probes.MetricsPages()}
+	p.told = path
 }
 
 // get fetches the page, or finds it.
 func (p *pages) get(ctx context.Context, f *probes.Fetcher) (*probes.Page, error) {
 	page, err := f.Get(ctx, nil)
 	switch {
-	case len(p.left) == 0:
+	case !p.search:
+		return page, err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		p.found, p.left, p.next = false, probes.MetricsPages(), time.Time{}
+		f.SetPath(probes.DefaultPage)
 		return page, err
 	case err == nil && !isJSON(page):
-		p.left = nil // found
+		p.found = true
 		return page, nil
-	case err != nil && !errors.Is(err, probes.ErrNotExposed):
+	case err != nil && (p.found || !errors.Is(err, probes.ErrNotExposed)):
 		return page, err
 	}
+	p.found = false
 	if err == nil {
 		err = fmt.Errorf("%s: found JSON, not Prometheus metrics", page.URL)
-		p.left = p.left[1:]
-	} else if time.Now().Before(p.next) {
+		if isQueue(page) {
+			p.left = slices.DeleteFunc(slices.Clone(p.left), func(path string) bool { return path == f.Path() })
+			p.next = time.Time{}
+		}
+	}
+	if time.Now().Before(p.next) {
 		return nil, err
 	}
 	p.next = time.Now().Add(searchEvery)
-	if found := p.search(ctx, f); found != nil {
+	if found := p.look(ctx, f); found != nil {
 		return found, nil
 	}
 	return nil, err
 }
 
-// search asks for the pages that are left but the one just asked for. When none is
+// look asks for the pages that are left but the one just asked for. When none is
 // metrics, the first one left is what will be asked for.
-func (p *pages) search(ctx context.Context, f *probes.Fetcher) *probes.Page {
+func (p *pages) look(ctx context.Context, f *probes.Fetcher) *probes.Page {
 	asked := f.Path()
 	var left []string
 	for _, path := range p.left {
@@ -67,9 +86,9 @@ func (p *pages) search(ctx context.Context, f *probes.Fetcher) *probes.Page {
 		page, err := f.Get(ctx, nil)
 		switch {
 		case err == nil && !isJSON(page):
-			p.left = nil
+			p.found = true
 			return page
-		case err != nil:
+		case err != nil || !isQueue(page):
 			left = append(left, path)
 		}
 	}
@@ -88,3 +107,7 @@ func isJSON(page *probes.Page) bool {
 	}
 	return probes.Describe("", page.Body) == "JSON"
 }
+
+// isQueue reports an array, which trtllm-serve's queue is. An object is what a gateway
+// says while it has nothing better.
+func isQueue(page *probes.Page) bool { return bytes.HasPrefix(bytes.TrimSpace(page.Body), []byte("[")) }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,3 +90,68 @@ func TestTheMetricsPageIsLookedForAgain(t *testing.T) {
 		}
 	})
 }
+
+// What listens at an address may become another engine: what is asked for follows it.
+func TestAnotherEngineInItsPlace(t *testing.T) {
+	const metrics, queue, refusal = "a 1\n", `[{"iter": 1}]`, `{"error": "starting"}`
+	type state map[string]string // pages; nil: nobody listens
+	for name, c := range map[string]struct {
+		states []state // one after the other, two reads each, a search apart
+		page   []string
+		want   string // paths asked for, a letter each: m, p, v; by state
+		err    string // of the last read
+	}{
+		"vLLM, then trtllm-serve":       {[]state{{"/metrics": metrics}, {"/metrics": queue, "/prometheus/metrics": metrics}}, nil, "mm mpp", ""},
+		"trtllm-serve, then vLLM":       {[]state{{"/metrics": queue, "/prometheus/metrics": metrics}, nil, {"/metrics": metrics}}, nil, "mpp pm mm", ""},
+		"a queue, then vLLM":            {[]state{{"/metrics": queue}, nil, {"/metrics": metrics}}, nil, "mpvpv pm mm", ""},
+		"a gateway that says JSON once": {[]state{{"/metrics": refusal}, {"/metrics": metrics}}, nil, "mpvmpv mm", ""},
+		"gone for a moment":             {[]state{{"/metrics": metrics}, {}, {"/metrics": metrics}}, nil, "mm mm mm", ""},
+		"found anew elsewhere":          {[]state{{"/metrics": metrics}, {"/v1/metrics": metrics}}, []string{"/metrics", "/v1/metrics"}, "mm vv", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var now state
+				asked, page := "", ""
+				p := New("gpu-7:8000", Options{Page: func() string { return page }, Transport: either(func(w http.ResponseWriter, r *http.Request) {
+					asked += r.URL.Path[1:2]
+					if body, ok := now[r.URL.Path]; ok {
+						io.WriteString(w, body)
+						return
+					}
+					http.NotFound(w, r)
+				}, func() bool { return now != nil }, func(path string) { asked += path[1:2] })})
+				var err error
+				for i, s := range c.states {
+					if now = s; i > 0 {
+						asked += " "
+					}
+					if c.page != nil {
+						page = c.page[i]
+					}
+					for range 2 {
+						_, err = p.Read(context.Background())
+						<-time.After(searchEvery + time.Second)
+					}
+				}
+				if asked != c.want || (err == nil) != (c.err == "") {
+					t.Errorf("asked for %q, want %q; %v", asked, c.want, err)
+				}
+			})
+		})
+	}
+}
+
+// either answers in process while there is somebody, else refuses.
+func either(answer http.HandlerFunc, there func() bool, refused func(path string)) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if there() {
+			return inProcess(answer).RoundTrip(r)
+		}
+		refused(r.URL.Path)
+		return nil, syscall.ECONNREFUSED
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -16,6 +16,7 @@ import (
 // Options of a probe. Zero values mean the defaults.
 type Options struct {
 	Path      string            // of the page below the endpoint; default the endpoint's, else it is looked for
+	Page      func() string     // not nil: the path of the page as it is known now, "" while it is not
 	Bearer    string            // token, sent and never stored in a sample
 	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // whole fetch; default 2 s
@@ -29,6 +30,7 @@ type Probe struct {
 	endpoint string
 	fetch    *probes.Fetcher
 	pages    pages
+	page     func() string // nil: nobody tells
 	parser   *Parser
 	pause    pause
 	err      error // the address was no good
@@ -47,6 +49,7 @@ func New(endpoint string, o Options) *Probe {
 	}
 	return &Probe{
 		pages:    newPages(search),
+		page:     o.Page,
 		endpoint: e.String(),
 		parser:   NewParser(o.MaxSeries),
 		fetch: probes.NewFetcher(e, o.Path, probes.FetchOptions{
@@ -65,6 +68,9 @@ func (p *Probe) Name() string { return "scrape " + p.endpoint }
 func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 	if p.err != nil {
 		return nil, p.err
+	}
+	if p.page != nil {
+		p.pages.known(p.fetch, p.page())
 	}
 	began := time.Now()
 	if err := p.pause.running(began); err != nil {
