@@ -32,13 +32,17 @@ func statusRow(v *view, w int) row {
 	return ends(w, left, right)
 }
 
-// probeSummary names the probes in trouble and counts the others; the age of the
-// oldest good reading is told when it is not of this moment.
+// probeSummary names the probes in trouble and counts the others, but for those of what
+// this engine does not have; the age of the oldest good reading is told when it is not
+// of this moment.
 func probeSummary(v *view) row {
 	r := row{}.add(plain, " ")
 	fine, oldest := 0, time.Duration(0)
 	for _, p := range troubledFirst(v.tick.Point.Probes) {
 		word, t := probeWord(v, &p)
+		if p.Lacks {
+			continue
+		}
 		if t == faint {
 			fine++
 			if !p.At.IsZero() {
@@ -63,7 +67,7 @@ func probeSummary(v *view) row {
 func troubledFirst(all []probes.ProbeStatus) []probes.ProbeStatus {
 	var first, rest []probes.ProbeStatus
 	for _, p := range all {
-		if p.Err != "" || hung(&p) {
+		if p.Err != "" && !p.Lacks || hung(&p) {
 			first = append(first, p)
 		} else {
 			rest = append(rest, p)
@@ -89,6 +93,8 @@ func probeWord(v *view, p *probes.ProbeStatus) (string, tone) {
 	switch {
 	case hung(p):
 		return "hung " + ago(time.Duration(p.PendingSeconds.Or(0)*float64(time.Second))), bad
+	case p.Lacks:
+		return missing, faint
 	case p.Err != "":
 		if isOld {
 			return "error, " + ago(age) + " old", bad
@@ -123,10 +129,17 @@ func probeRows(v *view, w int) []row {
 			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))
 		rows = append(rows, r)
 		if p.Err != "" {
-			rows = append(rows, row{}.add(bad, "   "+withoutURL(clean(p.Err))))
+			rows = append(rows, row{}.add(textTone(&p), "   "+withoutURL(clean(p.Err))))
 		}
 	}
 	return rows
+}
+
+func textTone(p *probes.ProbeStatus) tone {
+	if p.Lacks {
+		return faint
+	}
+	return bad
 }
 
 // withoutURL drops the address that an error begins with: the name has its port.
@@ -140,6 +153,9 @@ func withoutURL(text string) string {
 // probeName is the name with an endpoint cut down to its port: "scrape :8000".
 func probeName(name string) string {
 	what, endpoint, ok := strings.Cut(clean(name), " ")
+	if endpoint == "search" { // for engines on this host
+		return endpoint
+	}
 	if u, err := url.Parse(endpoint); ok && err == nil && u.Port() != "" {
 		return what + " :" + u.Port()
 	}

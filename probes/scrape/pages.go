@@ -43,7 +43,7 @@ func (p *pages) get(ctx context.Context, f *probes.Fetcher) (*probes.Page, error
 	if err == nil {
 		err = fmt.Errorf("%s: found JSON, not Prometheus metrics", page.URL)
 		p.left = p.left[1:]
-	} else if time.Now().Before(p.next) {
+	} else if err = withFlags(err); time.Now().Before(p.next) {
 		return nil, err
 	}
 	p.next = time.Now().Add(searchEvery)
@@ -51,6 +51,11 @@ func (p *pages) get(ctx context.Context, f *probes.Fetcher) (*probes.Page, error
 		return found, nil
 	}
 	return nil, err
+}
+
+// withFlags names the engines that have no metrics page unless they are told to.
+func withFlags(err error) error {
+	return fmt.Errorf("%w; SGLang needs --enable-metrics, llama.cpp --metrics", err)
 }
 
 // search asks for the pages that are left but the one just asked for. When none is
