@@ -123,7 +123,7 @@ func attributionRows(d *rules.Diagnosis, w int) []row {
 			if p.sign == 0 {
 				p.sign, p.tone = '░', inOther
 			}
-			p.name, p.share = clean(a.Stage), a.Share
+			p.name, p.share = clean(a.Stage), min(a.Share, 1) // beyond 1: another part got faster
 			parts, total = append(parts, p), total+a.DeltaSeconds
 		}
 		if len(parts) == 0 {

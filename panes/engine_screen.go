@@ -55,7 +55,12 @@ func engineSheet(v *view, w int, e *probes.Engine) []row {
 		if e.Origin(r.Name) != probes.Exact {
 			t = warn
 		}
-		rows = append(rows, row{}.add(plain, " ").left(plain, 30, r.Name).left(strong, max(18, min(44, w-44)), value).add(t, e.Origin(r.Name).String()))
+		origin := e.Origin(r.Name).String()
+		if w < 60 { // a line for the name and the origin, one for the value
+			rows = append(rows, ends(w, row{}.add(plain, " "+cut(r.Name, w-14)), row{}.add(t, origin+" ")), row{}.add(strong, "   "+value))
+			continue
+		}
+		rows = append(rows, row{}.add(plain, " ").left(plain, 30, r.Name).left(strong, max(18, min(44, w-44)), value).add(t, origin))
 	}
 	text("not exposed", strings.Join(lacks, ", "))
 	for _, p := range e.Parts {

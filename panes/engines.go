@@ -11,7 +11,8 @@ import (
 )
 
 // enginesRows is a line for each engine where there are several, at most most lines;
-// the odd ones come first when there is no room for all.
+// the odd ones come first when there is no room for all, and the last line says how many
+// more there are.
 func enginesRows(v *view, w, most int) []row {
 	all := v.tick.Instances
 	if len(all) < 2 || most < 1 {
@@ -22,36 +23,57 @@ func enginesRows(v *view, w, most int) []row {
 		shown = append(shown, &all[i])
 	}
 	if len(shown) > most {
-		sort.SliceStable(shown, func(i, j int) bool { return oddity(shown[i]) > oddity(shown[j]) })
+		sort.SliceStable(shown, func(i, j int) bool {
+			a, _ := oddity(shown[i])
+			b, _ := oddity(shown[j])
+			return a > b
+		})
 		shown = shown[:most]
 	}
 	var rows []row
-	for _, i := range shown {
-		rows = append(rows, engineRow(v, w, i, len(shown) < len(all)))
+	for i, instance := range shown {
+		last := row{}
+		if more := len(all) - len(shown); more > 0 && i == len(shown)-1 {
+			last = last.add(faint, fmt.Sprintf(" +%d", more))
+		}
+		r := engineRow(w, instance)
+		if odd := oddRow(instance); r.width()+odd.width()+last.width() <= w {
+			r = append(r, odd...)
+		}
+		rows = append(rows, append(r, last...))
 	}
 	return rows
 }
 
-// oddity is how far an instance is from its peers; a silent one comes first.
-func oddity(i *rules.Instance) float64 {
+// oddity is how far an instance is from its peers, and in what; a silent one comes first.
+func oddity(i *rules.Instance) (factor float64, in string) {
 	if i.Silent > 0 {
-		return 1e9
+		return 1e9, ""
 	}
-	return max(i.TTFTOfPeers.Or(1), i.TPOTOfPeers.Or(1), i.QueueOfPeers.Or(1))
+	factor, in = i.TTFTOfPeers.Or(1), "TTFT"
+	if x := i.TPOTOfPeers.Or(1); x > factor {
+		factor, in = x, "TPOT"
+	}
+	if x := i.QueueOfPeers.Or(1); x > factor {
+		factor, in = x, "wait"
+	}
+	return factor, in
 }
 
 // different is the factor from which an instance is marked as different from its peers:
 // half as much again, as of any signal that counts as up.
 const different = 1.5
 
-func engineRow(v *view, w int, i *rules.Instance, oneOfMany bool) row {
+func engineRow(w int, i *rules.Instance) row {
 	e, t := i.Engine, plain
-	name := instanceName(e)
-	if oneOfMany {
-		name += fmt.Sprintf(" of %d", len(v.tick.Instances))
+	nameWidth := max(14, w/4)
+	switch {
+	case w >= 100:
+		nameWidth = min(28, w/4)
+	case w >= 78:
+		nameWidth = 17 // ":30001 1 prefill", and all fits 80 columns
 	}
-	nameWidth := min(28, max(14, w/4))
-	r := row{}.add(plain, " ").left(strong, nameWidth, cut(name, nameWidth-1))
+	r := row{}.add(plain, " ").left(strong, nameWidth, cut(instanceName(e), nameWidth-1))
 	if i.Silent > 0 {
 		return r.add(bad, "silent for "+ago(i.Silent))
 	}
@@ -61,20 +83,26 @@ func engineRow(v *view, w int, i *rules.Instance, oneOfMany bool) row {
 		}
 		return t
 	}
-	r = r.add(faint, "run").right(t, 5, show(e.Running, count)).
-		add(faint, " wait").right(peers(i.QueueOfPeers), 5, show(e.Waiting, count)).
+	r = r.add(faint, "run").right(t, 4, show(e.Running, count)).
+		add(faint, " wait").right(peers(i.QueueOfPeers), 4, show(e.Waiting, count)).
 		add(faint, " KV").right(t, 6, show(e.KVUsage, percent))
 	if w >= 100 || w < 78 && w >= 60 {
 		r = r.add(faint, " tok/s").right(t, 6, show(i.TokensOut, count))
 	}
 	if w >= 78 {
-		r = r.add(faint, " TTFT").right(peers(i.TTFTOfPeers), 8, show(i.TTFT, seconds)).
-			add(faint, " TPOT").right(peers(i.TPOTOfPeers), 8, show(i.TPOT, seconds))
-	}
-	if factor := oddity(i); factor >= different {
-		r = r.add(warn, " ×"+digits(factor))
+		r = r.add(faint, " TTFT").right(peers(i.TTFTOfPeers), 7, show(i.TTFT, seconds)).
+			add(faint, " TPOT").right(peers(i.TPOTOfPeers), 7, show(i.TPOT, seconds))
 	}
 	return r
+}
+
+// oddRow says in what an instance is different from its peers, and by which factor.
+func oddRow(i *rules.Instance) row {
+	factor, in := oddity(i)
+	if i.Silent > 0 || factor < different {
+		return nil
+	}
+	return row{}.add(warn, " "+in+" ×"+digits(factor))
 }
 
 // instanceName is the port, or the host where there is none, the rank and the role.

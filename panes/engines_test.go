@@ -36,7 +36,8 @@ func severalFrame() Frame {
 	first.Parts = []*probes.Engine{engine(first.Endpoint, "0", 6, 0, 0.4), engine(first.Endpoint, "1", 6, 0, 0.35)}
 	second.Parts = []*probes.Engine{engine(second.Endpoint, "0", 10, 0, 0.5), engine(second.Endpoint, "1", 10, 9, 0.7)}
 	p.Engines = []*probes.Engine{first, second, gone}
-	p.Sample = &probes.Sample{At: p.At, Interval: p.Interval, Scrapes: p.Scrapes, Host: p.Host, Process: p.Process, GPU: p.GPU, Probes: p.Probes,
+	p.Sample = &probes.Sample{At: p.At, Interval: p.Interval, Scrapes: p.Scrapes, Host: p.Host, Process: p.Process, GPU: p.GPU,
+		Probes: append(p.Probes, probes.ProbeStatus{Name: "profile :8000", Err: "http://127.0.0.1:8000: CPU profiles are not exposed by this engine", Lacks: true, EverySeconds: 10}),
 		Configs: []*probes.EngineConfig{{At: p.At, Endpoint: first.Endpoint, Version: "0.12.1", PID: 4711, Facts: []probes.Fact{{Name: "graphs", Value: "on"}, {Name: "max_num_seqs", Value: "256"}, {Name: "tensor_parallel", Value: "2"}},
 			Ranks: []probes.Rank{{Name: "dp0", PID: 4720}, {Name: "dp1", PID: 4721}}}}}
 	t.Point = &p
@@ -83,7 +84,7 @@ func TestOddEnginesFirst(t *testing.T) {
 		}
 		b.WriteByte('\n')
 	}
-	if got := b.String(); !strings.Contains(got, "10.0.0.7:8000 of 5  silent for 40 s") || !strings.Contains(got, ":8001 1 of 5") {
+	if got := b.String(); !strings.Contains(got, "10.0.0.7:8000    silent for 40 s") || !strings.Contains(got, " wait ×10 +3\n") {
 		t.Errorf("got\n%s", got)
 	}
 	alone := newView(normalFrame(), 0, false)

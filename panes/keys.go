@@ -84,7 +84,7 @@ func shift(k tcell.Key, n int) stroke { return stroke{key: k, mod: tcell.ModShif
 func keyTable() []binding {
 	help := bind("?", "this help", openHelp, char('?', 0), char('h', 0), press(tcell.KeyF1, 0))
 	help.opensHelp = true
-	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help, a comparison", scroll,
+	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help, a comparison, the engines", scroll,
 		press(tcell.KeyUp, -1), press(tcell.KeyDown, 1), press(tcell.KeyPgUp, -8), press(tcell.KeyPgDn, 8))
 	updown.scrollsHelp = true
 	return append(append([]binding{

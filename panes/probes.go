@@ -32,14 +32,15 @@ func statusRow(v *view, w int) row {
 	return ends(w, left, right)
 }
 
-// probeSummary names the probes in trouble and counts the others; the age of the
-// oldest good reading is told when it is not of this moment.
+// probeSummary names the probes in trouble and counts the others, but for those of what
+// this engine does not have; the age of the oldest good reading is told when it is not
+// of this moment.
 func probeSummary(v *view) row {
 	r := row{}.add(plain, " ")
 	fine, oldest := 0, time.Duration(0)
 	for _, p := range troubledFirst(v.tick.Point.Probes) {
 		word, t := probeWord(v, &p)
-		if notExposed(&p) && t == faint {
+		if lacks(&p) && t == faint {
 			continue
 		}
 		if t == faint {
@@ -66,7 +67,7 @@ func probeSummary(v *view) row {
 func troubledFirst(all []probes.ProbeStatus) []probes.ProbeStatus {
 	var metrics, first, rest []probes.ProbeStatus
 	for _, p := range all {
-		switch trouble := p.Err != "" && !notExposed(&p) || hung(&p); {
+		switch trouble := p.Err != "" && !lacks(&p) || hung(&p); {
 		case trouble && strings.HasPrefix(p.Name, "scrape"):
 			metrics = append(metrics, p)
 		case trouble:
@@ -85,10 +86,10 @@ func hung(p *probes.ProbeStatus) bool {
 	return ok && pending > max(2*p.EverySeconds, 2)
 }
 
-// notExposed reports a page that the engine does not have: most have no times of single
-// requests and no CPU profiles. That is no trouble.
-func notExposed(p *probes.ProbeStatus) bool {
-	return strings.Contains(p.Err, " not exposed by this engine")
+// lacks reports something that there is not here: most engines have no times of single
+// requests and no CPU profiles. That is no trouble. Older recordings say it in words.
+func lacks(p *probes.ProbeStatus) bool {
+	return p.Lacks || strings.Contains(p.Err, " not exposed by this engine")
 }
 
 // probeWord is a probe's state in a word or two.
@@ -101,8 +102,8 @@ func probeWord(v *view, p *probes.ProbeStatus) (string, tone) {
 	switch {
 	case hung(p):
 		return "hung " + ago(time.Duration(p.PendingSeconds.Or(0)*float64(time.Second))), bad
-	case notExposed(p):
-		return "not exposed", faint
+	case lacks(p):
+		return missing, faint
 	case p.Err != "":
 		if isOld {
 			return "error, " + ago(age) + " old", bad
@@ -137,10 +138,17 @@ func probeRows(v *view, w int) []row {
 			add(faint, "  every ").left(faint, 6, seconds(p.EverySeconds))
 		rows = append(rows, r)
 		if p.Err != "" {
-			rows = append(rows, row{}.add(bad, "   "+withoutURL(clean(p.Err))))
+			rows = append(rows, row{}.add(textTone(&p), "   "+withoutURL(clean(p.Err))))
 		}
 	}
 	return rows
+}
+
+func textTone(p *probes.ProbeStatus) tone {
+	if p.Lacks {
+		return faint
+	}
+	return bad
 }
 
 // withoutURL drops the address that an error begins with: the name has its port.
@@ -154,6 +162,9 @@ func withoutURL(text string) string {
 // probeName is the name with an endpoint cut down to its port: "scrape :8000".
 func probeName(name string) string {
 	what, endpoint, ok := strings.Cut(clean(name), " ")
+	if endpoint == "search" { // for engines on this host
+		return endpoint
+	}
 	if u, err := url.Parse(endpoint); ok && err == nil && u.Port() != "" {
 		return what + " :" + u.Port()
 	}

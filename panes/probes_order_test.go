@@ -22,7 +22,7 @@ func TestTroubledMetricsComeFirst(t *testing.T) {
 // A page that the engine does not have is no trouble.
 func TestWhatIsNotExposedIsNoTrouble(t *testing.T) {
 	p := probes.ProbeStatus{Name: "profile http://a:1", Err: "CPU profiles are not exposed by this engine: http://a:1/debug: 404"}
-	if word, tone := probeWord(&view{}, &p); word != "not exposed" || tone != faint {
+	if word, tone := probeWord(&view{}, &p); word != missing || tone != faint {
 		t.Errorf("says %q in tone %v", word, tone)
 	}
 	if got := troubledFirst([]probes.ProbeStatus{{Name: "scrape a"}, p, {Name: "b", Err: "x"}}); got[0].Name != "b" || got[2].Name != p.Name {

@@ -15,6 +15,9 @@ func verdictRows(v *view, w, most int) []row {
 	facts := []string{firstLine(v.Waiting, "no sample yet")}
 	if v.tick != nil {
 		word, wordTone = stateWord(v.tick.Diagnosis.State)
+		if d := &v.tick.Diagnosis; d.State == rules.Healthy && d.Reason != "" {
+			word, wordTone = word+"?", warnInvert
+		}
 		facts = verdictFacts(v)
 	}
 	head := row{}.add(wordTone, " "+word+" ").add(plain, " ")
@@ -32,7 +35,7 @@ func firstLine(s, otherwise string) string {
 func stateWord(s rules.State) (string, tone) {
 	switch s {
 	case rules.Healthy:
-		return "HEALTHY", goodInvert
+		return "HEALTHY", goodInvert // verdictRows says when that may not last
 	case rules.Degraded:
 		return "DEGRADED", badInvert
 	case rules.Unknown:
@@ -53,6 +56,10 @@ func verdictFacts(v *view) []string {
 		return silentFacts(d)
 	}
 	var facts []string
+	if d.Reason != "" { // the diagnosis has the rest
+		what, _, _ := strings.Cut(d.Reason, ": ")
+		facts = append(facts, what)
+	}
 	for _, name := range [...]string{"ttft.p95", "tpot.p95"} {
 		if value, ok := v.sig(name).Get(); ok {
 			facts = append(facts, signalLabel(name)+" "+seconds(value))
@@ -91,7 +98,7 @@ func baselineKind(text string) string {
 	if i := strings.IndexAny(text, "0123456789(:"); i > 0 {
 		text = text[:i]
 	}
-	return strings.TrimSpace(text)
+	return strings.TrimSuffix(strings.TrimSpace(text), " until")
 }
 
 func degradedFacts(v *view) []string {

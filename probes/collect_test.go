@@ -108,7 +108,8 @@ func TestCollectorWaitsForNoProbe(t *testing.T) {
 		half := &fake{name: "half", read: func(_ context.Context, n int) (Section, error) {
 			return &Scrape{Endpoint: "x", Schema: &Schema{}}, errors.New("too many series")
 		}}
-		c := NewCollector(time.Second, Scheduled{Probe: hung}, Scheduled{Probe: broken}, Scheduled{Probe: panics},
+		without := &fake{name: "without", read: func(context.Context, int) (Section, error) { return nil, Lacking(errors.New("not exposed")) }}
+		c := NewCollector(time.Second, Scheduled{Probe: hung}, Scheduled{Probe: broken}, Scheduled{Probe: panics}, Scheduled{Probe: without},
 			Scheduled{Probe: typed}, Scheduled{Probe: half}, Scheduled{Probe: steady("host", 0)})
 		samples := collect(t, c, 4)
 		for i, s := range samples {
@@ -125,6 +126,9 @@ func TestCollectorWaitsForNoProbe(t *testing.T) {
 				if got := status(s, name).Err; got != want {
 					t.Errorf("sample %d: %s says %q, want %q", i, name, got, want)
 				}
+			}
+			if p := status(s, "without"); !p.Lacks || p.Err != "not exposed" || status(s, "broken").Lacks {
+				t.Errorf("sample %d: what an engine does not have: %+v", i, p)
 			}
 		}
 		if got := status(samples[3], "hung").PendingSeconds.Or(-1); got < 2 || got > 3 {

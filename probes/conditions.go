@@ -41,7 +41,7 @@ func (c *conditions) events(s *Sample) (events []Event) {
 	}
 	for i := range s.Probes {
 		p := &s.Probes[i]
-		note(EventProbeError, p.Name, "probe "+p.Name, p.Err, p.Err != "")
+		note(EventProbeError, p.Name, "probe "+p.Name, p.Err, p.Err != "" && !p.Lacks)
 	}
 	if s.GPU == nil {
 		return events

@@ -25,7 +25,7 @@ func TestProbeErrorsBeginAndEnd(t *testing.T) {
 		if i == 5 || i == 9 || i == 12 { // it flickers: one trouble
 			err = "refused"
 		}
-		s.Probes = []ProbeStatus{{Name: "scrape", Err: err}, {Name: "host"}}
+		s.Probes = []ProbeStatus{{Name: "scrape", Err: err}, {Name: "host"}, {Name: "profile", Err: "not exposed", Lacks: true}}
 	})
 	want := []string{"5s probe-error probe scrape: refused", "22s probe-error probe scrape: over, after 7 s"}
 	if !slices.Equal(got, want) {

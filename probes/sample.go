@@ -57,6 +57,7 @@ type ProbeStatus struct {
 	LatencySeconds Opt[float64] `json:"latency_seconds,omitzero"` // of the last finished read
 	PendingSeconds Opt[float64] `json:"pending_seconds,omitzero"` // how long the read now running has been out
 	Err            string       `json:"err,omitempty"`            // of the last finished read; empty when it went well
+	Lacks          bool         `json:"lacks,omitempty"`          // Err only says that this engine does not have what the probe reads: no trouble
 	EverySeconds   float64      `json:"every_seconds"`
 }
 

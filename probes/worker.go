@@ -24,6 +24,7 @@ type worker struct {
 	at      time.Time
 	latency Opt[float64]
 	err     string
+	lacks   bool               // err is of something that this engine does not have
 	since   Opt[time.Duration] // when the read that is out began, since began
 }
 
@@ -67,7 +68,7 @@ func (w *worker) readOnce(ctx context.Context) {
 	defer w.mu.Unlock()
 	w.since = Opt[time.Duration]{}
 	w.latency = Some(Seconds(time.Since(w.began) - began))
-	w.err = ""
+	w.err, w.lacks = "", IsLacking(err)
 	if err != nil {
 		w.err = Printable(err.Error(), 300)
 	}
@@ -99,7 +100,7 @@ func (w *worker) guard(ctx context.Context) (section Section, err error) {
 func (w *worker) take(mono time.Duration) (Section, ProbeStatus) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	status := ProbeStatus{Name: w.name, At: w.at, LatencySeconds: w.latency, Err: w.err, EverySeconds: w.every.Seconds()}
+	status := ProbeStatus{Name: w.name, At: w.at, LatencySeconds: w.latency, Err: w.err, Lacks: w.lacks, EverySeconds: w.every.Seconds()}
 	if since, ok := w.since.Get(); ok {
 		status.PendingSeconds = Some(Seconds(max(0, mono-since)))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // freshStages are the parts of the requests that ended since the previous tick,
-// each request once: what the baseline adds up.
+// each request once: what the baseline adds up, and how many requests they are.
 func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64) {
 	if n.whole() || (n.exact && len(n.ends) == 0) {
 		seconds := math.Inf(1)
@@ -35,7 +35,7 @@ func freshStages(n *now, previous *probes.Point) (m stageMeans, requests float64
 	tpot := countOf(n.observed(last, tpotHistogram))
 	m.tpot = parts{n: tpot.n, total: tpot.sum, coarse: true}
 	m.tpot.sum[probes.StageDecode] = tpot.sum
-	return m, math.Max(s.ttft.n, m.ttft.n)
+	return m, s.requests()
 }
 
 // attribute splits an added latency: mean seconds per request of each part now,

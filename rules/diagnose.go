@@ -122,20 +122,24 @@ func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 	case d.base.source() == fromSLO && !(d.base.seenEnough() && withinSLO(signals)):
 		out.State, out.Reason = Unmeasurable, d.base.gathering(n.at)
 		if out.Reason == "" {
-			out.Reason = "no requests have finished yet"
-			if n.working() {
-				out.Reason = "this engine does not tell how long requests wait for their first token"
-			}
+			out.Reason = n.untold()
 		}
 	default:
-		out.State = Healthy
+		out.State, out.Reason = Healthy, brewing(d.watched, n.at, signals, d.base)
 	}
 }
 
-// working reports tokens coming out of engines that tell no TTFT, not even as a mean.
-func (n *now) working() bool {
-	return n.ttft.count() == 0 && n.rate(generationTokens).Or(0) > 0 &&
-		!slices.ContainsFunc(n.point.Engines, ttftHistogram.told)
+// untold is why there is no latency to judge by although there is traffic.
+func (n *now) untold() string {
+	for _, e := range n.point.Engines {
+		if e.TTFT != nil || e.E2E != nil {
+			return "no requests have finished yet"
+		}
+	}
+	if n.exact {
+		return "no requests have finished yet"
+	}
+	return "this engine tells neither TTFT nor E2E: there is nothing to judge by"
 }
 
 // mostlyWaiting reports a TTFT that users feel (a quarter of the floor) and that is

@@ -82,6 +82,15 @@ func sumsOver(n *now, s *lookback) sums {
 	}
 }
 
+// requests is how many requests there are latencies of: by their first tokens, or by
+// their ends where an engine tells no TTFT (TGI).
+func (s *sums) requests() float64 {
+	if s.ttft.n > 0 {
+		return s.ttft.n
+	}
+	return s.e2e.n
+}
+
 // area is a gauge over time at all engines: gauge-seconds, by trapezes.
 func (n *now) area(v probes.View, gauge engineReading) probes.Opt[float64] {
 	total, ok := 0.0, false

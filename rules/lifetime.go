@@ -41,13 +41,16 @@ func lifetimeOf(p *probes.Point) lifetime {
 		}
 		return total
 	}
-	ttft := all(ttftHistogram)
-	if ttft == nil || ttft.Count < lifetimeNeeds {
+	ttft, e2e := all(ttftHistogram), all(e2eHistogram)
+	told := ttft
+	if told == nil { // TGI
+		told = e2e
+	}
+	if told == nil || told.Count < lifetimeNeeds {
 		return l
 	}
-	l.ok, l.requests = true, ttft.Count
+	l.ok, l.requests = true, told.Count
 	tpot := all(tpotHistogram)
-	e2e := all(e2eHistogram)
 	step := all(stepHistogram)
 	prompt := all(promptHistogram)
 	output := all(outputHistogram)
@@ -70,7 +73,7 @@ func lifetimeOf(p *probes.Point) lifetime {
 // the queue, as means since their quantiles cannot be told apart from it.
 func (l *lifetime) leaveQueueOut() {
 	queue := l.stages.ttft.mean(int(probes.StageQueue)).Or(0)
-	if queue < waitedLeast || queue < waitedShare*l.stages.ttft.total/l.stages.ttft.n {
+	if l.stages.ttft.n == 0 || queue < waitedLeast || queue < waitedShare*l.stages.ttft.total/l.stages.ttft.n {
 		return
 	}
 	l.waited = true

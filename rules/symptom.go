@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -258,6 +259,23 @@ func anyOver(ws []watched) bool {
 		}
 	}
 	return false
+}
+
+// brewing says of the signal that is furthest over what is usual that it is so, and not
+// for long enough to be a symptom; empty when there is none.
+func brewing(ws []watched, at time.Time, s Signals, b *baseline) string {
+	text, most := "", 0.0
+	for i := range ws {
+		w := &ws[i]
+		v, seen := s[w.sig].Get()
+		limit, from, ok := w.threshold(b, w.sig)
+		if w.over.IsZero() || w.raised || !seen || !ok || v/limit <= most {
+			continue
+		}
+		most = v / limit
+		text = fmt.Sprintf("%s %s for %.0f s: too short to tell a burst from trouble", table[w.sig].Title, change(from, v, table[w.sig].Unit), at.Sub(w.over).Seconds())
+	}
+	return text
 }
 
 // incident is the onset of the earliest symptom that stands, zero without one.

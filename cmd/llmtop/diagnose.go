@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,16 +31,21 @@ type diagnoseOptions struct {
 func newDiagnoseCommand() *cobra.Command {
 	var o diagnoseOptions
 	cmd := &cobra.Command{
-		Use:   "diagnose URL|FILE|DIR",
+		Use:   "diagnose URL…|FILE|DIR",
 		Short: "Print the verdict on an engine or a recording",
-		Long: `Looks at a running engine for up to 15 seconds, or at a whole recording, and prints the
-verdict: of a recording the worst one in it (--at picks a moment). --watch keeps looking
-and prints a verdict for each sample (--json) or for each change.
+		Long: `Looks at a running engine (or several, as one service) for up to 15 seconds, or at a whole
+recording, and prints the verdict: of a recording the worst one in it (--at picks a moment).
+--watch keeps looking and prints a verdict for each sample (--json) or for each change.
 
 The exit status is 0 healthy, 1 degraded, 2 usage, 3 nothing measurable, 4 degraded with
 unknown cause. With --watch it is that of the last verdict.`,
-		Args: one("an engine or a recording: llmtop diagnose URL|FILE|DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args[0], o) },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 && !slices.ContainsFunc(args, func(arg string) bool { return isRecording(arg) || !looksLikeURL(arg) }) {
+				return nil
+			}
+			return one("an engine or a recording: llmtop diagnose URL…|FILE|DIR")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiagnose(cmd, args, o) },
 	}
 	o.attachOptions.flags(cmd)
 	cmd.Flags().BoolVar(&o.json, "json", false, "one JSON object a line")
@@ -48,7 +54,7 @@ unknown cause. With --watch it is that of the last verdict.`,
 	return cmd
 }
 
-func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
+func runDiagnose(cmd *cobra.Command, args []string, o diagnoseOptions) error {
 	if err := checkDuration("watch", o.watch); err != nil {
 		return err
 	}
@@ -58,11 +64,11 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	p := printer{out: cmd.OutOrStdout(), warn: cmd.ErrOrStderr(), json: o.json}
 	var last *rules.Diagnosis
 	var err error
-	switch {
-	case isFile(arg), isDirectory(arg) && !looksLikeURL(arg):
+	switch arg := args[0]; {
+	case isRecording(arg):
 		last, err = diagnoseFile(cmd, arg, o, &p)
 	case looksLikeURL(arg):
-		last, err = diagnoseLive(cmd.Context(), arg, o, &p)
+		last, err = diagnoseLive(cmd.Context(), args, o, &p)
 	default:
 		err = usage(fmt.Errorf("%q is neither a file nor a URL", oneLine(arg)), "give http://HOST:PORT or a recording")
 	}
@@ -76,6 +82,9 @@ func runDiagnose(cmd *cobra.Command, arg string, o diagnoseOptions) error {
 	return status(last)
 }
 
+// isRecording tells a file or a store from an address.
+func isRecording(arg string) bool { return isFile(arg) || isDirectory(arg) && !looksLikeURL(arg) }
+
 // status turns the last verdict into the exit status.
 func status(d *rules.Diagnosis) error {
 	if d == nil {
@@ -87,12 +96,12 @@ func status(d *rules.Diagnosis) error {
 	return nil
 }
 
-func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer) (*rules.Diagnosis, error) {
-	url, err := parseTarget(arg)
+func diagnoseLive(ctx context.Context, args []string, o diagnoseOptions, p *printer) (*rules.Diagnosis, error) {
+	urls, err := parseTargets(args)
 	if err != nil {
 		return nil, err
 	}
-	o.urls = []string{url}
+	o.urls = urls
 	if o.at != "" {
 		return nil, usage(errors.New("--at picks a moment of a recording, and this is an engine"), "")
 	}
@@ -130,11 +139,14 @@ func diagnoseLive(ctx context.Context, arg string, o diagnoseOptions, p *printer
 	if tick == nil {
 		return nil, nil
 	}
-	if err := unreachable(tick, url); err != nil {
+	if err := unreachable(tick, urls[0]); err != nil {
 		if o.json && o.watch == 0 {
 			return nil, errors.Join(p.print(&tick.Diagnosis), err)
 		}
 		return nil, err
+	}
+	for _, err := range unread(tick) {
+		fmt.Fprintf(p.warn, "llmtop: %s\n", oneLine(err)) // the verdict is on the others
 	}
 	if o.watch == 0 {
 		return &tick.Diagnosis, p.print(&tick.Diagnosis)
@@ -150,19 +162,33 @@ func steadiness(count int, before, now *rules.Tick) int {
 	return count + 1
 }
 
-// silent reports an engine that never gave a metrics page and whose probe has failed
-// for patience samples: waiting longer would tell nothing more.
+// silent reports engines none of which ever gave a metrics page and whose probes have
+// failed for patience samples: waiting longer would tell nothing more.
 func silent(t *rules.Tick) bool {
 	const patience = 3
 	if len(t.Point.Scrapes) > 0 || t.Point.Seq < patience {
 		return false
 	}
+	return len(unread(t)) == scrapes(t)
+}
+
+func scrapes(t *rules.Tick) (n int) {
 	for _, p := range t.Point.Probes {
 		if strings.HasPrefix(p.Name, "scrape") {
-			return p.Err != ""
+			n++
 		}
 	}
-	return false
+	return n
+}
+
+// unread are the errors of the engines whose metrics could not be read last.
+func unread(t *rules.Tick) (errs []string) {
+	for _, p := range t.Point.Probes {
+		if strings.HasPrefix(p.Name, "scrape") && p.Err != "" {
+			errs = append(errs, p.Err)
+		}
+	}
+	return errs
 }
 
 // unreachable is the error of the engine's own probe when it never gave a metrics page.
@@ -171,7 +197,7 @@ func unreachable(t *rules.Tick, url string) error {
 		return nil
 	}
 	for _, p := range t.Point.Probes {
-		if p.Err != "" {
+		if p.Err != "" && !p.Lacks {
 			return errors.New(p.Err)
 		}
 	}

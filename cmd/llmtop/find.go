@@ -37,8 +37,9 @@ func newFindCommand() *cobra.Command {
 	var reaching reachOptions
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "find",
-		Short: "List the engines that serve on this host, and what keeps them from being read",
+		Use:     "find",
+		Short:   "List the engines that serve on this host, and what keeps them from being read",
+		Example: "  llmtop find\n  llmtop find --auth @key --json",
 		Long: `Looks at what listens on this host, in its containers too as far as this user may, and
 asks those that an engine may be behind. Nothing is asked of databases, of sshd and the
 like, or of ports that nothing speaks for. llmtop without a URL attaches to the engines
@@ -85,9 +86,13 @@ func printFound(out io.Writer, r discover.Report, asJSON bool) error {
 		return nil
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ENGINE\tADDRESS\tPID\tUSER\tMODEL")
+	fmt.Fprintln(t, "ENGINE\tADDRESS\tREADABLE\tPID\tUSER\tMODEL")
 	for _, e := range engines {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", dash(e.Engine), dash(e.Address), dash(number(e.PID)), dash(e.User), dash(e.Model))
+		readable := "no"
+		if e.Readable {
+			readable = "yes"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", dash(e.Engine), dash(e.Address), readable, dash(number(e.PID)), dash(e.User), dash(e.Model))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -58,8 +58,15 @@
 //	$ llmtop load --rate 2 --duration 3s http://127.0.0.1:8000
 //	$ llmtop demo
 //
-// Llmtop only reads: it never changes the engine, the GPU or the host, and no
-// prompt or answer is stored or shown.
+// What serves on this host, several engines as one service, the engine's log, its
+// traces, and a small request of llmtop's own (docs/engines.md, logs.md, otlp.md):
+//
+//	$ llmtop find
+//	$ llmtop http://127.0.0.1:8000 http://127.0.0.1:8001
+//	$ llmtop --log auto --otlp 127.0.0.1:4318 --canary 10s http://127.0.0.1:8000
+//
+// Llmtop only reads: it never changes the engine, the GPU or the host, has the engine
+// generate nothing unless --canary says so, and no prompt or answer is stored or shown.
 package main
 
 import (

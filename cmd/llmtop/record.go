@@ -29,7 +29,8 @@ func newRecordCommand() *cobra.Command {
 		Short: "Record without a screen, into a file or a bounded store of files",
 		Long: `Writes everything that is seen until the duration is over or it is interrupted. kill -9
 loses at most the sample being written; what is written can be copied and replayed while
-it grows. Lengths, times and numbers are kept, never prompt text.
+it grows. Lengths, times and numbers are kept, never prompt text. Without a URL the engines
+of this host are recorded.
 
 -o FILE makes a file, or goes on with a recording that nobody is writing. --store DIR
 keeps the last hours in a directory of files, the oldest dropped as it is told by

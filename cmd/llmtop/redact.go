@@ -27,8 +27,9 @@ values of labels, names of processes, GPU UUIDs, names of metrics, labels, cause
 like that are not generally known. The key of the hash is made for this call and not kept:
 equal names stay equal in the new file, and nobody can look them up.
 
-Dropped: texts of events, errors, findings and marks, command lines, and the CPU profiles,
-which hold file paths, command lines and names of functions.
+Dropped: texts of events, errors, findings and marks, command lines, names of logs, where
+settings were read, and the CPU profiles, which hold file paths, command lines and names
+of functions.
 
 Kept: metric names of engines and of the libraries they use, numbers and finish reasons
 in labels, stages, causes of the built-in rule book, GPU product names, versions, loopback

@@ -19,14 +19,17 @@ func newRoot() *cobra.Command {
 		Short: "Tells why an LLM serving engine is slow",
 		Long: `llmtop attaches to a running LLM serving engine and tells why it is slow: the cause
 by name, the numbers that prove it, the numbers that rule its look-alikes out, and
-the next step with its price. Without a URL it finds what serves on this host (llmtop find
-says what, and what keeps an engine from being read).
+the next step with its price. Without a URL it finds what serves on this host
+(llmtop find says what, and what keeps an engine from being read). Several URLs are one
+service: replicas, or a frontend and its workers.
 
 A URL may also be unix:/run/vllm.sock, or name another network namespace of this host:
 http://127.0.0.1:8000#netns=4026532281 or #pid=4242. Credentials are given with --auth or in
 the environment variable ` + apiKeyVariable + `; they are never shown or stored.`,
 		Example: `  llmtop                                   attach to the engines of this host
   llmtop http://127.0.0.1:8000             attach to this one
+  llmtop :8000 gpu-7:8000                  attach to these two
+  llmtop --log auto --canary 10s :8000     see its log too, and what a client feels
   llmtop --record night.llmrec :8000       and keep what is seen
   llmtop --ring 15m :8000                  or keep the past, for when something happens
   llmtop replay night.llmrec               look at it later

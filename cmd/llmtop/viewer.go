@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"llmtop/panes"
@@ -188,13 +189,12 @@ func titleOf(t *rules.Tick) string {
 		return ""
 	}
 	e := t.Point.Engines[0]
-	title := e.Dialect + " " + e.Model
-	if e.Model != "" {
-		title += " "
-	}
-	title += e.Endpoint
+	parts := []string{e.Dialect}
 	if more := len(t.Point.Engines) - 1; more > 0 {
-		title += fmt.Sprintf(" +%d", more)
+		parts = append(parts, fmt.Sprintf("+%d", more)) // not at the end: that is what a narrow screen cuts off
 	}
-	return title
+	if e.Model != "" {
+		parts = append(parts, e.Model)
+	}
+	return strings.Join(append(parts, e.Endpoint), " ")
 }

@@ -83,7 +83,7 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 		err = errors.New("another CPU profile of this engine is being taken; it allows one at a time")
 	}
 	if errors.Is(err, probes.ErrNotExposed) {
-		err = fmt.Errorf("CPU profiles are not exposed by this engine: %w", err)
+		err = probes.Lacking(fmt.Errorf("CPU profiles are not exposed by this engine: %w", err))
 	}
 	if err := p.backoff.Note(err, backoff); err != nil {
 		return nil, err

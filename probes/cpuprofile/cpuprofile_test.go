@@ -94,8 +94,12 @@ func TestBacksOffWhenNotExposed(t *testing.T) {
 		asked := 0
 		p := NewWith("gpu-7:6060", 1, Options{Transport: inProcess(func(w http.ResponseWriter, r *http.Request) { asked++; http.NotFound(w, r) })})
 		for range 13 {
-			if _, err := p.Read(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "CPU profiles are not exposed by this engine: ") {
+			_, err := p.Read(context.Background())
+			if err == nil || !strings.HasPrefix(err.Error(), "CPU profiles are not exposed by this engine: ") {
 				t.Fatalf("got %v", err)
+			}
+			if !probes.IsLacking(err) {
+				t.Fatal("counts as trouble")
 			}
 			<-time.After(10 * time.Second)
 		}

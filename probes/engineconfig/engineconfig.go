@@ -112,7 +112,7 @@ func (p *Probe) restarted() bool {
 }
 
 // errSilent is the error of an engine that tells nothing that is known here.
-var errSilent = errors.New("this engine tells nothing of its configuration")
+var errSilent = probes.Lacking(errors.New("this engine tells nothing of its configuration"))
 
 // read asks for all there is. A page that fails, or that wants a key, leaves its facts
 // out and is no error beside others that answer; with an engine that does not answer at

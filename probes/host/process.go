@@ -41,7 +41,7 @@ func (p *Process) Name() string { return "process" }
 func (p *Process) Read(ctx context.Context) (probes.Section, error) {
 	pid := p.pid()
 	if pid <= 0 {
-		return nil, errors.New("the engine's process is not known")
+		return nil, probes.Lacking(errors.New("the engine's process is not known")) // on another host, say
 	}
 	fs, err := procfs.NewFS(filepath.Join(p.root, "proc"))
 	if err != nil {

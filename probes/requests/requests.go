@@ -139,7 +139,7 @@ func (p *Probe) ask(ctx context.Context, cursor uint64, state string) (*answer, 
 	page, err := p.fetch.Get(ctx, query)
 	if err != nil {
 		if errors.Is(err, probes.ErrNotExposed) {
-			return nil, fmt.Errorf("stage times of requests are not exposed by this engine: %w", err)
+			return nil, probes.Lacking(fmt.Errorf("stage times of requests are not exposed by this engine: %w", err))
 		}
 		return nil, err
 	}

@@ -187,6 +187,9 @@ func TestBacksOffWhenNotExposed(t *testing.T) {
 			if section != nil || err == nil || !strings.HasPrefix(err.Error(), "stage times of requests are not exposed by this engine: http://gpu-7:8000/debug/requests: ") {
 				t.Fatalf("got %v, %v", section, err)
 			}
+			if !probes.IsLacking(err) {
+				t.Fatal("counts as trouble")
+			}
 			<-time.After(time.Second)
 		}
 		if asked != 3 {

@@ -61,6 +61,8 @@ func (p *pages) get(ctx context.Context, f *probes.Fetcher) (*probes.Page, error
 			p.left = slices.DeleteFunc(slices.Clone(p.left), func(path string) bool { return path == f.Path() })
 			p.next = time.Time{}
 		}
+	} else {
+		err = withFlags(err)
 	}
 	if time.Now().Before(p.next) {
 		return nil, err
@@ -70,6 +72,11 @@ func (p *pages) get(ctx context.Context, f *probes.Fetcher) (*probes.Page, error
 		return found, nil
 	}
 	return nil, err
+}
+
+// withFlags names the engines that have no metrics page unless they are told to.
+func withFlags(err error) error {
+	return fmt.Errorf("%w; SGLang needs --enable-metrics, llama.cpp --metrics", err)
 }
 
 // look asks for the pages that are left but the one just asked for. When none is

@@ -74,7 +74,7 @@ func TestReadErrors(t *testing.T) {
 		{"binary", serve("", "\x00\x01\x02"), url + "found binary data, not Prometheus metrics"},
 		{"empty", serve("text/plain", "\n"), url + "found an empty page: the engine exposes no metrics"},
 		{"comments alone", serve("text/plain", "# TYPE a gauge\n"), url + "found a metrics page without any series yet"},
-		{"404", inProcess(http.NotFound), url + "not exposed: the server answered 404 Not Found (404 page not found)"},
+		{"404", inProcess(http.NotFound), url + "not exposed: the server answered 404 Not Found (404 page not found); SGLang needs --enable-metrics, llama.cpp --metrics"},
 		{"200 MB", inProcess(func(w http.ResponseWriter, r *http.Request) {
 			for range 40 {
 				io.WriteString(w, strings.Repeat("a 1\n", 1000))
