@@ -102,6 +102,7 @@ func (d *Diagnoser) finding(s *scene, r *Rule) Finding {
 
 // state puts the tick in one word.
 func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
+	stuck := n.stuck()
 	switch {
 	case d.sawIt && !n.alive():
 		out.State, out.Reason = Unmeasurable, "the engine no longer answers"+n.trouble()
@@ -111,8 +112,8 @@ func (d *Diagnoser) state(n *now, signals Signals, out *Diagnosis) {
 		}
 	case len(out.Symptoms) > 0:
 		out.State, out.Reason = Unknown, unattributed(out)
-	case n.stuck() != "":
-		out.State, out.Reason = Unknown, n.stuck()
+	case stuck != "":
+		out.State, out.Reason = Unknown, stuck
 	case !d.sawIt:
 		out.State, out.Reason = Unmeasurable, "no engine answered"+n.trouble()
 	case d.traffic.IsZero():

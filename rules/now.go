@@ -42,6 +42,7 @@ type now struct {
 	gpuShare      gpuShares
 	gaugesAreDead bool
 	told          []Instance
+	silence       silence
 	broke         map[string]time.Time // when the engines behind an endpoint last did not go on as they were
 	buckets       []Bucket
 }

@@ -16,6 +16,19 @@ const stuckAfter = 10 * time.Second
 // in flight: 0 while they move, missing where no counter is told or nothing is in flight.
 // Engines that count when requests end are silent while long ones run.
 func (n *now) stalled() probes.Opt[float64] {
+	if !n.silence.known {
+		n.silence.known, n.silence.seconds = true, n.sinceMoved()
+	}
+	return n.silence.seconds
+}
+
+// silence is how long nothing came out, once worked out.
+type silence struct {
+	known   bool
+	seconds probes.Opt[float64]
+}
+
+func (n *now) sinceMoved() probes.Opt[float64] {
 	if n.inFlight() == 0 {
 		return missing()
 	}
