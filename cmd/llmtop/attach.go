@@ -80,7 +80,7 @@ func attach(o attachOptions) *attached {
 func engineProbes(o attachOptions, t *target) []probes.Scheduled {
 	interval := o.interval
 	list := []probes.Scheduled{
-		{Probe: t.passing.over(scrape.New(t.url, scrape.Options{Access: t.access, Page: t.page})), Every: interval},
+		{Probe: t.passing.over(scrape.New(t.url, scrape.Options{Sleepers: true, Access: t.access, Page: t.page})), Every: interval},
 		{Probe: t.requests(), Every: interval},
 		{Probe: cpuprofile.NewWith(t.url, profileSeconds, cpuprofile.Options{Access: t.access}), Every: profileEvery},
 	}

@@ -28,6 +28,12 @@ var llamacpp = table{
 		{of: "kv_usage_ratio", names: []string{"llamacpp_kv_cache_usage_ratio"}},
 		{of: "kv_cache_tokens", names: []string{"llamacpp_kv_cache_tokens"}, over: []string{"llamacpp_kv_cache_usage_ratio"}, how: probes.Estimated},
 
+		// Since then from /slots, which the scrape adds to the page: what busy slots hold over what
+		// all can. With a unified cache each slot tells the whole of it.
+		{of: "kv_usage_ratio", names: []string{"llamacpp_slot_n_tokens"}, over: []string{"llamacpp_slot_n_ctx"}, how: probes.Estimated},
+		{of: "kv_cache_tokens", names: []string{"llamacpp_slot_n_ctx"}, how: probes.Estimated},
+		{of: "max_num_seqs", names: []string{"llamacpp_slot_count"}},
+
 		// prompt_tokens leaves out what was cached, also where that is not told.
 		{of: "prompt_tokens_total", names: []string{"llamacpp_prompt_tokens"}, plus: llamaCached, how: probes.Estimated},
 		{of: "generation_tokens_total", names: []string{"llamacpp_tokens_predicted"}, how: probes.Estimated},

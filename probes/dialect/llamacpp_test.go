@@ -85,3 +85,23 @@ func TestLlamaCPPSamples(t *testing.T) {
 	}
 	countSamples(t, read, 3)
 }
+
+// What the slots say, which the scrape adds to the page, stands for what the page no longer tells.
+func TestLlamaCPPSlots(t *testing.T) {
+	e := Decode(parse(`# TYPE llamacpp:requests_processing gauge
+llamacpp:requests_processing 1
+# TYPE llamacpp:slot_count gauge
+llamacpp:slot_count 2
+# TYPE llamacpp:slot_n_ctx gauge
+llamacpp:slot_n_ctx{slot="0"} 4096
+llamacpp:slot_n_ctx{slot="1"} 4096
+# TYPE llamacpp:slot_n_tokens gauge
+llamacpp:slot_n_tokens{slot="0"} 1024
+llamacpp:slot_n_tokens{slot="1"} 0
+`))
+	check(t, "slots", e, []wanted{
+		{"used over all", "kv_usage_ratio", "0.125", estimated},
+		{"what all slots hold", "kv_cache_tokens", "8192", estimated},
+		{"as many as there are slots", "max_num_seqs", "2", exact},
+	})
+}

@@ -17,6 +17,7 @@ import (
 type Options struct {
 	Path      string            // of the page below the endpoint; default the endpoint's, else it is looked for
 	Page      func() string     // not nil: the path of the page as it is known now, "" while it is not
+	Sleepers  bool              // a server that nobody knows yet is asked whether it sleeps before its metrics are
 	Bearer    string            // token, sent and never stored in a sample
 	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // whole fetch; default 2 s
@@ -34,6 +35,11 @@ type Probe struct {
 	parser   *Parser
 	pause    pause
 	err      error // the address was no good
+
+	at    probes.Endpoint
+	more  probes.FetchOptions // for the pages beside the metrics
+	llama *llamacpp           // nil: the server is none, as far as is known
+	awake bool                // the server was not asleep, or is none that sleeps
 }
 
 // New returns a probe for the endpoint, e.g. "http://127.0.0.1:8000". An address
@@ -48,6 +54,7 @@ func New(endpoint string, o Options) *Probe {
 		o.Path = e.Page()
 	}
 	return &Probe{
+		awake: !o.Sleepers, at: e, more: probes.FetchOptions{Timeout: o.Timeout, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport},
 		pages:    newPages(search),
 		page:     o.Page,
 		endpoint: e.String(),
@@ -87,6 +94,20 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 }
 
 func (p *Probe) read(ctx context.Context, began time.Time) (*probes.Scrape, error) {
+	if p.llama != nil {
+		return p.readLlamaCPP(ctx, began)
+	}
+	if err := p.firstLook(ctx); err != nil {
+		return nil, err
+	}
+	s, err := p.readPage(ctx, began)
+	if s != nil && isLlamaCPP(s) {
+		p.llama = newLlamaCPP(p.at, p.more)
+	}
+	return s, err
+}
+
+func (p *Probe) readPage(ctx context.Context, began time.Time) (*probes.Scrape, error) {
 	page, err := p.pages.get(ctx, p.fetch)
 	if err != nil {
 		return nil, err
@@ -103,6 +124,9 @@ func (p *Probe) read(ctx context.Context, began time.Time) (*probes.Scrape, erro
 func (p *Probe) Close() error {
 	if p.fetch == nil {
 		return nil
+	}
+	if p.llama != nil {
+		p.llama.Close()
 	}
 	return p.fetch.Close()
 }
