@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -22,9 +23,9 @@ type histogramPlan struct {
 
 func compileHistogram(on *page, r *row, of probes.EngineReading, usual []probes.MetricType) (histogramPlan, bool) {
 	h := histogramPlan{reading: of, scale: r.factor()}
-	buckets := map[float64][]int{}
-	most := 0
-	for _, i := range on.pick(r, r.names, usual) {
+	picked := on.pick(r, r.names, usual)
+	buckets := make([]bucket, 0, len(picked))
+	for _, i := range picked {
 		s := &on.schema.Series[i]
 		switch {
 		case strings.HasSuffix(s.Name, "_bucket"):
@@ -32,28 +33,49 @@ func compileHistogram(on *page, r *row, of probes.EngineReading, usual []probes.
 			if err != nil || math.IsNaN(le) || math.IsInf(le, -1) {
 				continue
 			}
-			buckets[le] = append(buckets[le], i)
-			most = max(most, len(buckets[le]))
+			buckets = append(buckets, bucket{le, i})
 		case strings.HasSuffix(s.Name, "_count"):
 			h.count = append(h.count, i)
 		case strings.HasSuffix(s.Name, "_sum"):
 			h.sum = append(h.sum, i)
 		}
 	}
-	for le, series := range buckets {
-		switch {
-		case math.IsInf(le, 1):
-			h.inf = series
-		case len(series) == most: // engines with other buckets share only these
-			h.bounds = append(h.bounds, le)
+	h.take(buckets)
+	return h, len(h.sum) > 0 && (len(h.count) > 0 || len(h.inf) > 0)
+}
+
+// bucket is a series and its upper bound.
+type bucket struct {
+	le     float64
+	series int
+}
+
+// take puts the buckets of all engines together, bound by bound. Engines with other
+// bounds share only those that as many have as any.
+func (h *histogramPlan) take(buckets []bucket) {
+	slices.SortStableFunc(buckets, func(a, b bucket) int { return cmp.Compare(a.le, b.le) })
+	series := make([]int, len(buckets))
+	for i, b := range buckets {
+		series[i] = b.series
+	}
+	runs := func(visit func(le float64, of []int)) {
+		for from, to := 0, 0; from < len(buckets); from = to {
+			for to = from + 1; to < len(buckets) && buckets[to].le == buckets[from].le; to++ {
+			}
+			visit(buckets[from].le, series[from:to:to])
 		}
 	}
-	slices.Sort(h.bounds)
-	for i, le := range h.bounds {
-		h.le = append(h.le, buckets[le])
-		h.bounds[i] = le * h.scale
-	}
-	return h, len(h.sum) > 0 && (len(h.count) > 0 || len(h.inf) > 0)
+	most, bounds := 0, 0
+	runs(func(_ float64, of []int) { most, bounds = max(most, len(of)), bounds+1 })
+	h.bounds, h.le = make([]float64, 0, bounds), make([][]int, 0, bounds)
+	runs(func(le float64, of []int) {
+		switch {
+		case math.IsInf(le, 1):
+			h.inf = of
+		case len(of) == most:
+			h.bounds, h.le = append(h.bounds, le*h.scale), append(h.le, of)
+		}
+	})
 }
 
 // histogram reads the plan's values; nil when the page has no number where one has to be.
