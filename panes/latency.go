@@ -11,7 +11,7 @@ var latencies = [...]struct{ label, signal string }{{"TTFT", "ttft"}, {"TPOT", "
 // latenciesOf are the rows shown: the time of a step where drafts are verified, since a
 // step then yields several tokens and is no time per token.
 func latenciesOf(v *view) []struct{ label, signal string } {
-	if !v.sig("spec.acceptance").Seen() {
+	if !v.sig("spec.acceptance").Seen() || !v.sig("step.mean").Seen() {
 		return latencies[:]
 	}
 	return append(latencies[:len(latencies):len(latencies)], struct{ label, signal string }{"step", "step"})
