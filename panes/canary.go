@@ -30,8 +30,8 @@ func canaryRows(v *view, w int) []row {
 		}
 		return []row{r.add(why, " "+canaryCount(c)+": ").add(t, firstLine(c.Err, ""))}
 	}
-	for _, name := range [...]string{"server p50", "server"} { // the shorter one where the line is narrow
-		if line := canaryLine(v, c, t, r, name); line.width() <= w || name == "server" {
+	for i, words := range canaryWords {
+		if line := canaryLine(v, c, t, r, words); line.width() <= w || i == len(canaryWords)-1 {
 			r = line
 			break
 		}
@@ -42,14 +42,20 @@ func canaryRows(v *view, w int) []row {
 	return []row{r}
 }
 
+// canaryWords are those of the line, shorter where it would not fit: what failed stands at
+// its end and has to be seen.
+var canaryWords = [...]struct{ server, tokens string }{
+	{"server p50", "%s tokens in %s"}, {"server", "%s tokens in %s"}, {"server", "%s in %s"},
+}
+
 // canaryLine goes on with the times and counts of a canary that was answered.
-func canaryLine(v *view, c *probes.Canary, t tone, begun row, name string) row {
+func canaryLine(v *view, c *probes.Canary, t tone, begun row, words struct{ server, tokens string }) row {
 	r := begun[:len(begun):len(begun)].add(faint, " TTFT ").add(t, show(c.TTFTSeconds, seconds))
 	if server, ok := v.sig("ttft.p50").Get(); ok {
-		r = r.add(faint, " ("+name+" "+seconds(server)+")")
+		r = r.add(faint, " ("+words.server+" "+seconds(server)+")")
 	}
 	r = r.add(faint, "  ITL ").add(t, show(c.ITLSeconds, seconds)).add(plain, "  ")
-	r = r.add(buffered(v, t), fmt.Sprintf("%s tokens in %s", show(c.Tokens, count), plural(c.Chunks, "read")))
+	r = r.add(buffered(v, t), fmt.Sprintf(words.tokens, show(c.Tokens, count), plural(c.Chunks, "read")))
 	failed := t
 	if c.Failed.Or(0) > 0 {
 		failed = warn

@@ -90,13 +90,25 @@ func TestCanaryRow(t *testing.T) {
 
 // TestCanaryRowIsNarrowed: 80 columns hold the whole line whatever the numbers.
 func TestCanaryRowIsNarrowed(t *testing.T) {
-	f := canaryFrame(func(at time.Time) []*probes.Canary {
-		c := goodCanary(at)
-		c.TTFTSeconds, c.ITLSeconds, c.Failed = probes.Some(1.23), probes.Some(0.00142), probes.Some(3.0)
-		return []*probes.Canary{c}
-	})
-	row := canaryRows(newView(f, 0, false), 80)[0]
-	if got, want := row.text(), " canary TTFT 1.2 s (server 1.1 s)  ITL 1.4 ms  8 tokens in 8 reads  failed 3 of 12"; got != want {
-		t.Errorf("got %q", got)
+	for _, c := range []struct {
+		second bool
+		want   string
+	}{
+		{false, " canary TTFT 1.2 s (server 1.1 s)  ITL 1.4 ms  8 in 8 reads  failed 3 of 12"},
+		{true, " canary of :9000 TTFT 2.0 s (server 1.1 s)  ITL 1.4 ms  8 in 8 reads  failed 0"},
+	} {
+		f := canaryFrame(func(at time.Time) []*probes.Canary {
+			first, second := goodCanary(at), goodCanary(at)
+			first.TTFTSeconds, first.ITLSeconds, first.Failed = probes.Some(1.23), probes.Some(0.00142), probes.Some(3.0)
+			second.Endpoint, second.TTFTSeconds, second.ITLSeconds = "http://h:9000", probes.Some(2.0), probes.Some(0.00142)
+			if c.second {
+				return []*probes.Canary{first, second}
+			}
+			return []*probes.Canary{first}
+		})
+		row := canaryRows(newView(f, 0, false), 80)[0]
+		if got := row.text(); got != c.want || row.width() > 80 {
+			t.Errorf("got %q, %d cells; want %q", got, row.width(), c.want)
+		}
 	}
 }

@@ -15,7 +15,6 @@ type FetchOptions struct {
 	Timeout   time.Duration     // whole exchange; default 2 s
 	MaxBytes  int64             // of the body; default 16 MiB
 	Accept    string            // Accept header
-	Bearer    string            // token of an Authorization header, when Access has no credentials; kept in memory only
 	Access    Access            // credentials and trust in certificates
 	Transport http.RoundTripper // default: one kept-alive connection of its own, see NewTransport
 }
@@ -136,8 +135,6 @@ func (f *Fetcher) sign(r *http.Request) {
 		access.Auth.sign(r)
 	case access.When != nil:
 		f.signed = false
-	case f.o.Bearer != "":
-		r.Header.Set("Authorization", "Bearer "+f.o.Bearer)
 	case f.endpoint.user != nil:
 		password, _ := f.endpoint.user.Password()
 		r.SetBasicAuth(f.endpoint.user.Username(), password)

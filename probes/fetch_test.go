@@ -63,7 +63,7 @@ func TestFetch(t *testing.T) {
 }
 
 func TestFetchBearer(t *testing.T) {
-	f := fetcher(t, FetchOptions{Bearer: "t0ken", Transport: handler(func(w http.ResponseWriter, r *http.Request) {
+	f := fetcher(t, FetchOptions{Access: token(t, "t0ken"), Transport: handler(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, r.Header.Get("Authorization"))
 	})})
 	if page, err := f.Get(context.Background(), nil); err != nil || string(page.Body) != "Bearer t0ken" {
@@ -165,4 +165,14 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("%q: got %s, want %s", c.body, got, c.want)
 		}
 	}
+}
+
+// token is the access of who has it.
+func token(t testing.TB, secret string) Access {
+	t.Helper()
+	auth, err := BearerAuth(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Access{Auth: auth}
 }

@@ -23,9 +23,6 @@ func (f *Fetcher) quote(text string, limit int) string {
 // secrets are what must not be seen of the credentials that this fetcher may send.
 func (f *Fetcher) secrets() []string {
 	out := append([]string(nil), f.o.Access.Auth.parts...)
-	if f.o.Bearer != "" {
-		out = append(out, f.o.Bearer)
-	}
 	if password, ok := f.endpoint.user.Password(); ok && password != "" {
 		out = append(out, password)
 	}

@@ -158,20 +158,22 @@ func TestTokensAtFinishAreNoSilence(t *testing.T) {
 func TestStuckEngine(t *testing.T) {
 	for _, c := range []struct {
 		name     string
+		running  float64
 		waiting  float64
 		growth   float64
 		atFinish bool
 		want     State
 	}{
-		{"stuck", 4, 0, false, Unknown},
-		{"working", 4, 30, false, Unmeasurable}, // no latency is told here
-		{"nobody waits: the gauges may be stale", 0, 0, false, Unmeasurable},
-		{"tokens at finish", 4, 0, true, Unmeasurable},
+		{"stuck", 12, 4, 0, false, Unknown},
+		{"nothing runs and requests wait (vllm-metal #479, sglang #24140)", 0, 6, 0, false, Unknown},
+		{"working", 12, 4, 30, false, Unmeasurable}, // no latency is told here
+		{"nobody waits: the gauges may be stale", 12, 0, 0, false, Unmeasurable},
+		{"tokens at finish", 12, 4, 0, true, Unmeasurable},
 	} {
 		i := -1
 		d := NewDiagnoser(&Book{}, Options{Decode: func(s *probes.Sample) *probes.Point {
 			i++
-			e := &probes.Engine{At: s.At, Endpoint: "http://e", AtFinish: c.atFinish, Running: probes.Some(12.0), Waiting: probes.Some(c.waiting), GenerationTokens: probes.Some(100 + c.growth*float64(i))}
+			e := &probes.Engine{At: s.At, Endpoint: "http://e", AtFinish: c.atFinish, Running: probes.Some(c.running), Waiting: probes.Some(c.waiting), GenerationTokens: probes.Some(100 + c.growth*float64(i))}
 			return &probes.Point{Sample: s, Engines: []*probes.Engine{e}}
 		}})
 		var tick *Tick

@@ -25,7 +25,6 @@ const (
 
 // Options of a probe. Zero values mean the defaults.
 type Options struct {
-	Bearer    string            // token, sent and never stored in a sample
 	Access    probes.Access     // credentials and trust in certificates
 	Transport http.RoundTripper // default: one kept-alive connection
 }
@@ -54,7 +53,7 @@ func NewWith(endpoint string, seconds int, o Options) *Probe {
 	}
 	return &Probe{endpoint: e.String(), seconds: seconds, fetch: probes.NewFetcher(e, "/debug/pprof/profile", probes.FetchOptions{
 		Timeout:  time.Duration(seconds)*time.Second + slack,
-		MaxBytes: maxBytes, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport,
+		MaxBytes: maxBytes, Access: o.Access, Transport: o.Transport,
 	})}
 }
 

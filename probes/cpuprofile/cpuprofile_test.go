@@ -32,7 +32,7 @@ func answer(body string) inProcess {
 func TestRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := NewWith("http://ops:geheim@gpu-7:6060/", 3, Options{Bearer: "t0ken", Transport: inProcess(func(w http.ResponseWriter, r *http.Request) {
+		p := NewWith("http://ops:geheim@gpu-7:6060/", 3, Options{Access: token(t, "t0ken"), Transport: inProcess(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/debug/pprof/profile" || r.URL.RawQuery != "seconds=3" || r.Header.Get("Authorization") != "Bearer t0ken" {
 				t.Errorf("asked for %s", r.URL)
 			}
@@ -119,4 +119,14 @@ func TestAddressAndSeconds(t *testing.T) {
 			t.Errorf("%d: got %d, %q", seconds, got.seconds, got.Name())
 		}
 	}
+}
+
+// token is the access of who has it.
+func token(t testing.TB, secret string) probes.Access {
+	t.Helper()
+	auth, err := probes.BearerAuth(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probes.Access{Auth: auth}
 }

@@ -114,3 +114,27 @@ func TestModelsStayApart(t *testing.T) {
 		}
 	}
 }
+
+// TestRedactedSlotsSayTheSame: the slots of llama.cpp, which no page has but the scrape adds.
+func TestRedactedSlotsSayTheSame(t *testing.T) {
+	s := scrape.Parse([]byte(`# TYPE llamacpp:slot_count gauge
+llamacpp:slot_count 2
+# TYPE llamacpp:slot_n_ctx gauge
+llamacpp:slot_n_ctx{slot="0"} 4096
+llamacpp:slot_n_ctx{slot="1"} 4096
+# TYPE llamacpp:slot_n_tokens gauge
+llamacpp:slot_n_tokens{slot="0"} 1024
+llamacpp:slot_n_tokens{slot="1"} 512
+`))
+	for _, drop := range []bool{false, true} {
+		x := newRedactor(RedactOptions{Drop: drop})
+		copied := *s
+		copied.Schema = &probes.Schema{}
+		for _, series := range s.Schema.Series {
+			copied.Schema.Series = append(copied.Schema.Series, x.series(series))
+		}
+		if e := dialect.Decode(&copied); e == nil || e.KVUsage.Or(0) != 0.1875 || e.KVTokens.Or(0) != 8192 || e.MaxRunning.Or(0) != 2 {
+			t.Errorf("drop %v: got %+v", drop, e)
+		}
+	}
+}

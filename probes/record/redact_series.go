@@ -28,7 +28,7 @@ var (
 	labelRule  = rule{"names of labels", keepWords("le", "quantile", "engine", "engine_index", "model_name", "model", "finished_reason", "finish_reason",
 		"reason", "status", "code", "method", "handler", "version", "implementation", "generation", "stage", "class", "priority", "device", "gpu", "UUID",
 		"num_gpu_blocks", "block_size", "kv_cache_size_tokens", "max_num_seqs", "max_num_batched_tokens", "position",
-		"engine_type", "tp_rank", "pp_rank", "moe_ep_rank", "dp_rank", "pid", "worker_addr", "ReplicaId", "WorkerId", "deployment", "num_pages", "page_size",
+		"slot", "engine_type", "tp_rank", "pp_rank", "moe_ep_rank", "dp_rank", "pid", "worker_addr", "ReplicaId", "WorkerId", "deployment", "num_pages", "page_size",
 		"source", "mode", "is_streaming", "cache_source", "err", "http_code", "token_position", "request_type", "kv_cache_block_type",
 		"inflight_batcher_specific_metric", "disaggregated_serving_type", "dynamo_endpoint", "dynamo_component", "error_type", "operation", "worker_type"), (*redactor).labelName}
 	modelRule  = rule{"names of models", keepModel, (*redactor).modelName}
@@ -57,7 +57,7 @@ func (x *redactor) instance(s string) string { return "engine-" + x.identity("in
 var ruleByLabel = map[string]rule{
 	"le": {"numbers in labels", keepShape(boundShape), (*redactor).hashed}, "quantile": numberRule, "engine_index": numberRule, "code": numberRule, "generation": numberRule,
 	"num_gpu_blocks": numberRule, "block_size": numberRule, "kv_cache_size_tokens": numberRule, "max_num_seqs": numberRule,
-	"max_num_batched_tokens": numberRule, "position": numberRule, "token_position": numberRule, "num_pages": numberRule, "page_size": numberRule,
+	"max_num_batched_tokens": numberRule, "position": numberRule, "token_position": numberRule, "num_pages": numberRule, "page_size": numberRule, "slot": numberRule,
 	"tp_rank": numberRule, "pp_rank": numberRule, "moe_ep_rank": numberRule, "pid": whoRule, "priority": whoRule, "http_code": numberRule,
 	"engine": whoRule, "dp_rank": whoRule, "worker_addr": whoRule, "ReplicaId": whoRule, "WorkerId": whoRule, "deployment": whoRule,
 	"model_name": modelRule, "model": modelRule, "served_model_name": modelRule,

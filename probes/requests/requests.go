@@ -28,7 +28,6 @@ const (
 
 // Options of a probe. Zero values mean the defaults.
 type Options struct {
-	Bearer    string            // token, sent and never stored in a sample
 	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // whole fetch; default 2 s
 	Transport http.RoundTripper // default: one kept-alive connection
@@ -56,7 +55,7 @@ func New(endpoint string, o Options) *Probe {
 		return &Probe{endpoint: probes.Printable(endpoint, 100), err: err}
 	}
 	return &Probe{endpoint: e.String(), o: o, fetch: probes.NewFetcher(e, "/debug/requests", probes.FetchOptions{
-		Timeout: o.Timeout, MaxBytes: maxBytes, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport, Accept: "application/json",
+		Timeout: o.Timeout, MaxBytes: maxBytes, Access: o.Access, Transport: o.Transport, Accept: "application/json",
 	})}
 }
 

@@ -224,14 +224,14 @@ func TestHostileRedirects(t *testing.T) {
 	}))
 	defer server.Close()
 	to = other + "/metrics"
-	read(t, server.URL, Options{Bearer: "t0ken"}) // followed or refused
+	read(t, server.URL, Options{Access: token(t, "t0ken")}) // followed or refused
 	read(t, strings.Replace(server.URL, "//", "//ops:geheim@", 1), Options{})
 	if seen != "" {
 		t.Errorf("another host was given %q", seen)
 	}
 	for _, c := range []string{server.URL + "/metrics", "//", "ftp://127.0.0.1/", "file:///etc/passwd", "http://127.0.0.1:1/x", "http://%zz/", "javascript:1"} {
 		to = c
-		if s, err := read(t, server.URL, Options{Bearer: "t0ken"}); err == nil || s != nil || strings.Contains(err.Error(), "t0ken") {
+		if s, err := read(t, server.URL, Options{Access: token(t, "t0ken")}); err == nil || s != nil || strings.Contains(err.Error(), "t0ken") {
 			t.Errorf("redirected to %s: got %v, %v", c, s, err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 type llamacpp struct {
 	props, slots *probes.Fetcher
 	refused      probes.Backoff // a server without /slots (--no-slots)
+	wakeful      time.Time      // until when it is not asked whether it sleeps: it is of a build that never does
 
 	base, schema *probes.Schema // the page's shape, and that with the slots
 	n            int            // slots in schema
@@ -32,6 +33,7 @@ const (
 	maxSlotBytes = 4 << 20
 	maxSlots     = 1024
 	slotsRefused = time.Minute
+	staysAwake   = time.Minute // how long a server that knows no sleep is not asked again
 )
 
 // sleepsOn is the first build whose /metrics does not wake a sleeping server.
@@ -66,15 +68,21 @@ var buildNumber = regexp.MustCompile(`^b([0-9]{1,7})\b`)
 // asleep reports a server that sleeps, and whether its metrics may be asked for still. One
 // that does not tell is of a build that never sleeps, or keeps its properties to itself.
 func (l *llamacpp) asleep(ctx context.Context) (sleeps, metrics bool) {
-	page, err := l.props.Get(ctx, nil)
-	if err != nil {
+	if time.Now().Before(l.wakeful) {
 		return false, true
 	}
 	var told struct {
 		Build  string `json:"build_info"`
-		Sleeps bool   `json:"is_sleeping"`
+		Sleeps *bool  `json:"is_sleeping"`
 	}
-	if json.Unmarshal(page.Body, &told) != nil || !told.Sleeps {
+	page, err := l.props.Get(ctx, nil)
+	if err == nil {
+		err = json.Unmarshal(page.Body, &told)
+	}
+	if errors.Is(err, probes.ErrNotExposed) || err == nil && told.Sleeps == nil {
+		l.wakeful = time.Now().Add(staysAwake)
+	}
+	if err != nil || told.Sleeps == nil || !*told.Sleeps {
 		return false, true
 	}
 	if m := buildNumber.FindStringSubmatch(told.Build); m != nil {
@@ -189,7 +197,7 @@ func (p *Probe) readLlamaCPP(ctx context.Context, began time.Time) (*probes.Scra
 	s, err := p.readPage(ctx, began)
 	if s != nil && !isLlamaCPP(s) { // another engine took its place
 		p.llama.Close()
-		p.llama = nil
+		p.llama, p.seen = nil, s.Schema
 		return s, err
 	}
 	if s == nil || sleeps {

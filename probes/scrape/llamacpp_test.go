@@ -78,6 +78,10 @@ func TestSlots(t *testing.T) {
 	if shapes[0] != shapes[1] {
 		t.Error("the page's shape changes from scrape to scrape")
 	}
+	props := slices.DeleteFunc(slices.Clone(l.asked), func(path string) bool { return path != "/props" })
+	if len(props) != 2 { // by the first look, and once it is known to be llama.cpp
+		t.Errorf("a build that never sleeps was asked %d times whether it does", len(props))
+	}
 }
 
 // A sleeping server is not woken: before b10519 not even its metrics are asked for.

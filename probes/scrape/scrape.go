@@ -18,7 +18,6 @@ type Options struct {
 	Path      string            // of the page below the endpoint; default the endpoint's, else it is looked for
 	Page      func() string     // not nil: the path of the page as it is known now, "" while it is not
 	Sleepers  bool              // a server that nobody knows yet is asked whether it sleeps before its metrics are
-	Bearer    string            // token, sent and never stored in a sample
 	Access    probes.Access     // credentials and trust in certificates
 	Timeout   time.Duration     // whole fetch; default 2 s
 	MaxBytes  int64             // of a page; default 16 MiB
@@ -38,6 +37,7 @@ type Probe struct {
 
 	at    probes.Endpoint
 	more  probes.FetchOptions // for the pages beside the metrics
+	seen  *probes.Schema      // the last page's shape
 	llama *llamacpp           // nil: the server is none, as far as is known
 	awake bool                // the server was not asleep, or is none that sleeps
 }
@@ -54,13 +54,13 @@ func New(endpoint string, o Options) *Probe {
 		o.Path = e.Page()
 	}
 	return &Probe{
-		awake: !o.Sleepers, at: e, more: probes.FetchOptions{Timeout: o.Timeout, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport},
+		awake: !o.Sleepers, at: e, more: probes.FetchOptions{Timeout: o.Timeout, Access: o.Access, Transport: o.Transport},
 		pages:    newPages(search),
 		page:     o.Page,
 		endpoint: e.String(),
 		parser:   NewParser(o.MaxSeries),
 		fetch: probes.NewFetcher(e, o.Path, probes.FetchOptions{
-			Timeout: o.Timeout, MaxBytes: o.MaxBytes, Bearer: o.Bearer, Access: o.Access, Transport: o.Transport,
+			Timeout: o.Timeout, MaxBytes: o.MaxBytes, Access: o.Access, Transport: o.Transport,
 			Accept: "text/plain;version=0.0.4;q=1,*/*;q=0.1",
 		}),
 	}
@@ -101,8 +101,10 @@ func (p *Probe) read(ctx context.Context, began time.Time) (*probes.Scrape, erro
 		return nil, err
 	}
 	s, err := p.readPage(ctx, began)
-	if s != nil && isLlamaCPP(s) {
-		p.llama = newLlamaCPP(p.at, p.more)
+	if s != nil && s.Schema != p.seen { // a page of a known shape is whose it was
+		if p.seen = s.Schema; isLlamaCPP(s) {
+			p.llama = newLlamaCPP(p.at, p.more)
+		}
 	}
 	return s, err
 }

@@ -32,7 +32,7 @@ func serve(kind, page string) http.RoundTripper {
 func TestRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		value := "1"
-		p := New("http://ops:geheim@gpu-7:8000/metrics?k=geheim", Options{Bearer: "t0ken", Transport: inProcess(func(w http.ResponseWriter, r *http.Request) {
+		p := New("http://ops:geheim@gpu-7:8000/metrics?k=geheim", Options{Access: token(t, "t0ken"), Transport: inProcess(func(w http.ResponseWriter, r *http.Request) {
 			<-time.After(30 * time.Millisecond)
 			if r.URL.Path != "/metrics" || r.Header.Get("Authorization") != "Bearer t0ken" || !strings.HasPrefix(r.Header.Get("Accept"), "text/plain;version=0.0.4") {
 				t.Errorf("asked for %s with %v", r.URL, r.Header)
@@ -128,4 +128,14 @@ func TestReadKeepsTheConnection(t *testing.T) {
 	if from[0] != from[1] || from[1] != from[2] {
 		t.Errorf("connections from %v, want one", from)
 	}
+}
+
+// token is the access of who has it.
+func token(t testing.TB, secret string) probes.Access {
+	t.Helper()
+	auth, err := probes.BearerAuth(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return probes.Access{Auth: auth}
 }
