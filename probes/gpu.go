@@ -2,40 +2,35 @@ package probes
 
 import "time"
 
-// GPU is what the driver tells of all devices. No device is a normal state:
-// Devices is empty and Note says so ("no NVML device: …").
+// GPU is what is known of all devices. No device is a normal state: Devices is empty
+// and Note says so ("no NVML device: …").
 type GPU struct {
-	At      time.Time   `json:"at"`
-	Driver  string      `json:"driver,omitempty"`
-	Note    string      `json:"note,omitempty"`
-	Devices []GPUDevice `json:"devices,omitempty"`
+	At          time.Time    `json:"at"`
+	Driver      string       `json:"driver,omitempty"`
+	CUDA        string       `json:"cuda,omitempty"` // newest version the driver can run: "12.9"
+	Note        string       `json:"note,omitempty"`
+	Devices     []GPUDevice  `json:"devices,omitempty"`
+	ProcessesAt time.Time    `json:"processes_at,omitzero"` // when Processes was read: dear, so more rarely than the rest
+	Processes   []GPUProcess `json:"processes,omitempty"`
+	Links       []GPULink    `json:"links,omitempty"` // between each two devices, by their indexes
 }
 
-// GPUDevice is one device. A device that no longer answers keeps its identity,
-// its last At, and Err.
-type GPUDevice struct {
-	At                 time.Time    `json:"at"`
-	Index              int          `json:"index"`
-	UUID               string       `json:"uuid"`
-	Name               string       `json:"name"`
-	Err                string       `json:"err,omitempty"`
-	KernelActiveRatio  Opt[float64] `json:"kernel_active_ratio,omitzero"` // time in which any kernel ran; not how much of the GPU it used
-	MemoryActiveRatio  Opt[float64] `json:"memory_active_ratio,omitzero"` // time in which device memory was read or written; not bandwidth
-	MemoryUsedBytes    Opt[float64] `json:"memory_used_bytes,omitzero"`
-	MemoryTotalBytes   Opt[float64] `json:"memory_total_bytes,omitzero"`
-	PowerWatts         Opt[float64] `json:"power_watts,omitzero"`
-	PowerLimitWatts    Opt[float64] `json:"power_limit_watts,omitzero"` // enforced now
-	PowerDefaultWatts  Opt[float64] `json:"power_default_watts,omitzero"`
-	SMClockHertz       Opt[float64] `json:"sm_clock_hertz,omitzero"`
-	SMClockMaxHertz    Opt[float64] `json:"sm_clock_max_hertz,omitzero"`
-	MemoryClockHertz   Opt[float64] `json:"memory_clock_hertz,omitzero"`
-	MemoryClockMaxHz   Opt[float64] `json:"memory_clock_max_hertz,omitzero"`
-	TemperatureCelsius Opt[float64] `json:"temperature_celsius,omitzero"`
-	ThrottleBits       Opt[uint64]  `json:"throttle_bits,omitzero"` // NVML clocks-event reasons
-	XidTotal           Opt[uint64]  `json:"xid_total,omitzero"`     // critical errors the driver reported since llmtop began to listen
-	LastXid            Opt[uint64]  `json:"last_xid,omitzero"`      // number of the last one
-	SMActiveRatio      Opt[float64] `json:"sm_active_ratio,omitzero"`
-	DRAMActiveRatio    Opt[float64] `json:"dram_active_ratio,omitzero"`
+// GPUProcess is a process that holds memory of a device, by its number on this host.
+type GPUProcess struct {
+	GPU               string       `json:"gpu"` // UUID of the device or MIG instance
+	PID               int          `json:"pid"`
+	Name              string       `json:"name,omitempty"`
+	MemoryBytes       Opt[float64] `json:"memory_bytes,omitzero"`
+	KernelActiveRatio Opt[float64] `json:"kernel_active_ratio,omitzero"` // time in which a kernel of it ran
+	MemoryActiveRatio Opt[float64] `json:"memory_active_ratio,omitzero"` // time in which it read or wrote device memory
+}
+
+// GPULink is the nearest way from one device to another: "NV18" (NVLinks, how many), "PIX" (one PCIe
+// switch), "PXB" (several), "PHB" (a host bridge), "NODE" (a NUMA node), "SYS" (between NUMA nodes).
+type GPULink struct {
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Kind string `json:"kind"`
 }
 
 // NVML clocks-event reason bits (nvml.h, nvmlClocksEventReason*).
@@ -50,3 +45,6 @@ const (
 	ThrottlePowerBrake   uint64 = 0x80
 	ThrottleDisplayClock uint64 = 0x100
 )
+
+// Recovery actions the driver asks for (nvml.h, nvmlGpuRecoveryAction), by number.
+var RecoveryActions = [...]string{"none", "reset the GPU", "reboot the node", "drain peer-to-peer", "drain and reset"}

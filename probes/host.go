@@ -16,6 +16,69 @@ type Host struct {
 	CPUPressure          Pressure     `json:"cpu_pressure,omitzero"`
 	MemoryPressure       Pressure     `json:"memory_pressure,omitzero"`
 	IOPressure           Pressure     `json:"io_pressure,omitzero"`
+
+	Kernel                  string       `json:"kernel,omitempty"`  // release: "6.8.0-45-generic"
+	Virtual                 string       `json:"virtual,omitempty"` // the hypervisor, when it is known: "kvm"
+	BootedAt                time.Time    `json:"booted_at,omitzero"`
+	BusiestCoreSecs         Opt[float64] `json:"busiest_core_seconds_total,omitzero"` // grows by what the busiest core of each interval was busy
+	FullCores               Opt[float64] `json:"full_cores,omitzero"`                 // cores at least 95 % busy in the last interval
+	Runnable                Opt[float64] `json:"runnable,omitzero"`                   // tasks running or ready to run, now
+	Blocked                 Opt[float64] `json:"blocked,omitzero"`                    // tasks in uninterruptible sleep, now
+	SwapTotalBytes          Opt[float64] `json:"swap_total_bytes,omitzero"`
+	SwapFreeBytes           Opt[float64] `json:"swap_free_bytes,omitzero"`
+	SwapOutTotal            Opt[float64] `json:"swap_out_total,omitzero"` // pages
+	DirtyBytes              Opt[float64] `json:"dirty_bytes,omitzero"`    // waiting to be written to disk
+	MajorFaultsTotal        Opt[float64] `json:"major_faults_total,omitzero"`
+	OOMKillsTotal           Opt[float64] `json:"oom_kills_total,omitzero"`    // processes the kernel killed for memory
+	TCPSegmentsTotal        Opt[float64] `json:"tcp_segments_total,omitzero"` // sent
+	TCPRetransmitsTotal     Opt[float64] `json:"tcp_retransmits_total,omitzero"`
+	TCPListenOverflowsTotal Opt[float64] `json:"tcp_listen_overflows_total,omitzero"` // connections refused: the backlog was full
+
+	NUMANodes   []NUMANode   `json:"numa_nodes,omitempty"`
+	Disks       []Disk       `json:"disks,omitempty"`
+	Filesystems []Filesystem `json:"filesystems,omitempty"` // those that engines fill: root, temporary, shared memory, where the engine runs
+	NICs        []NIC        `json:"nics,omitempty"`
+}
+
+// NUMANode is a node of the host's memory.
+type NUMANode struct {
+	Node             int          `json:"node"`
+	CPUs             string       `json:"cpus"` // "0-31,64-95"
+	MemoryTotalBytes Opt[float64] `json:"memory_total_bytes,omitzero"`
+	MemoryFreeBytes  Opt[float64] `json:"memory_free_bytes,omitzero"`
+}
+
+// Disk is a whole block device, or what stands for several (md, dm). Counters are
+// cumulative since boot.
+type Disk struct {
+	Name             string       `json:"name"`
+	ReadBytesTotal   Opt[float64] `json:"read_bytes_total,omitzero"`
+	WriteBytesTotal  Opt[float64] `json:"write_bytes_total,omitzero"`
+	ReadsTotal       Opt[float64] `json:"reads_total,omitzero"`
+	WritesTotal      Opt[float64] `json:"writes_total,omitzero"`
+	BusySecondsTotal Opt[float64] `json:"busy_seconds_total,omitzero"` // with at least one request out
+	WaitSecondsTotal Opt[float64] `json:"wait_seconds_total,omitzero"` // of all requests, queue included
+	InFlight         Opt[float64] `json:"in_flight,omitzero"`
+}
+
+// Filesystem is how full one is.
+type Filesystem struct {
+	Mount      string       `json:"mount"`
+	TotalBytes Opt[float64] `json:"total_bytes,omitzero"`
+	FreeBytes  Opt[float64] `json:"free_bytes,omitzero"` // for ordinary users
+}
+
+// NIC is a network interface or an InfiniBand port. Counters are cumulative since boot.
+type NIC struct {
+	Name           string       `json:"name"`
+	Kind           string       `json:"kind,omitempty"` // "ethernet", "infiniband", "virtual"
+	RxBytesTotal   Opt[float64] `json:"rx_bytes_total,omitzero"`
+	TxBytesTotal   Opt[float64] `json:"tx_bytes_total,omitzero"`
+	RxDropsTotal   Opt[float64] `json:"rx_drops_total,omitzero"`
+	TxDropsTotal   Opt[float64] `json:"tx_drops_total,omitzero"`
+	ErrorsTotal    Opt[float64] `json:"errors_total,omitzero"`
+	SpeedBytesPerS Opt[float64] `json:"speed_bytes_per_second,omitzero"` // of the link; missing when it does not tell
+	Up             bool         `json:"up,omitempty"`
 }
 
 // Pressure is the kernel's pressure stall information: seconds in which some or
@@ -24,24 +87,4 @@ type Pressure struct {
 	SomeSecondsTotal Opt[float64] `json:"some_seconds_total,omitzero"`
 	FullSecondsTotal Opt[float64] `json:"full_seconds_total,omitzero"`
 	SomeAvg10Ratio   Opt[float64] `json:"some_avg10_ratio,omitzero"`
-}
-
-// Process is the engine's process on this host. Counters are cumulative since its start.
-type Process struct {
-	At                      time.Time    `json:"at"`
-	PID                     int          `json:"pid"`
-	Name                    string       `json:"name"`
-	StartedAt               time.Time    `json:"started_at,omitzero"`
-	CPUSecondsTotal         Opt[float64] `json:"cpu_seconds_total,omitzero"` // user and system, all threads
-	RSSBytes                Opt[float64] `json:"rss_bytes,omitzero"`
-	Threads                 Opt[float64] `json:"threads,omitzero"`
-	RunWaitSecondsTotal     Opt[float64] `json:"run_wait_seconds_total,omitzero"`       // threads waiting for a core (schedstat)
-	BusiestThreadSecs       Opt[float64] `json:"busiest_thread_seconds_total,omitzero"` // grows by what the busiest thread of each interval ran
-	VoluntarySwitchesTotal  Opt[float64] `json:"voluntary_switches_total,omitzero"`
-	PreemptedSwitchesTotal  Opt[float64] `json:"involuntary_switches_total,omitzero"`
-	MajorFaultsTotal        Opt[float64] `json:"major_faults_total,omitzero"`
-	CgroupPeriodsTotal      Opt[float64] `json:"cgroup_periods_total,omitzero"`
-	CgroupThrottledTotal    Opt[float64] `json:"cgroup_throttled_total,omitzero"`
-	CgroupThrottledSecTotal Opt[float64] `json:"cgroup_throttled_seconds_total,omitzero"`
-	CPULimitCores           Opt[float64] `json:"cpu_limit_cores,omitzero"` // tightest cgroup quota, absent when unlimited
 }

@@ -21,18 +21,20 @@ type Sample struct {
 	Interval  time.Duration `json:"interval"` // planned time between ticks, ns
 	Simulated bool          `json:"simulated,omitempty"`
 
-	Scrapes  []*Scrape       `json:"-"` // engine endpoints, raw series; recorded in their own encoding
-	Requests []*Requests     `json:"requests,omitempty"`
-	Host     *Host           `json:"host,omitempty"`
-	Process  *Process        `json:"process,omitempty"` // the engine's process
-	GPU      *GPU            `json:"gpu,omitempty"`
-	Profile  *Profile        `json:"profile,omitempty"`
-	Configs  []*EngineConfig `json:"configs,omitempty"`  // how the engines are set up
-	Logs     []*EngineLog    `json:"logs,omitempty"`     // what their logs count
-	Canaries []*Canary       `json:"canaries,omitempty"` // how requests of our own fared
-	Self     *Self           `json:"self,omitempty"`
-	Events   []Event         `json:"events,omitempty"` // since the previous sample
-	Probes   []ProbeStatus   `json:"probes,omitempty"` // how each probe is doing
+	Scrapes    []*Scrape       `json:"-"` // engine endpoints, raw series; recorded in their own encoding
+	Requests   []*Requests     `json:"requests,omitempty"`
+	Host       *Host           `json:"host,omitempty"`
+	Process    *Process        `json:"process,omitempty"`    // the engines' processes
+	Neighbours *Neighbours     `json:"neighbours,omitempty"` // the other processes
+	Sockets    *Sockets        `json:"sockets,omitempty"`    // the engines' connections
+	GPU        *GPU            `json:"gpu,omitempty"`
+	Profile    *Profile        `json:"profile,omitempty"`
+	Configs    []*EngineConfig `json:"configs,omitempty"`  // how the engines are set up
+	Logs       []*EngineLog    `json:"logs,omitempty"`     // what their logs count
+	Canaries   []*Canary       `json:"canaries,omitempty"` // how requests of our own fared
+	Self       *Self           `json:"self,omitempty"`
+	Events     []Event         `json:"events,omitempty"` // since the previous sample
+	Probes     []ProbeStatus   `json:"probes,omitempty"` // how each probe is doing
 }
 
 // Event is something that happened at a moment: an engine restart, a clock jump.
@@ -67,6 +69,5 @@ type Section interface{ AddTo(*Sample) }
 func (s *Scrape) AddTo(to *Sample)   { to.Scrapes = append(to.Scrapes, s) }
 func (r *Requests) AddTo(to *Sample) { to.Requests = append(to.Requests, r) }
 func (h *Host) AddTo(to *Sample)     { to.Host = h }
-func (p *Process) AddTo(to *Sample)  { to.Process = p }
 func (g *GPU) AddTo(to *Sample)      { to.GPU = g }
 func (p *Profile) AddTo(to *Sample)  { to.Profile = p }

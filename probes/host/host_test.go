@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,7 +36,7 @@ func TestHost(t *testing.T) {
 	}
 	got := *h
 	got.CPUBusySecondsTotal = rounded(got.CPUBusySecondsTotal)
-	if got != want || h.At.IsZero() {
+	if !reflect.DeepEqual(got, want) || h.At.IsZero() {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func TestProcess(t *testing.T) {
 		RunWaitSecondsTotal: some(3.5), BusiestThreadSecs: some(10), VoluntarySwitchesTotal: some(175), PreemptedSwitchesTotal: some(16),
 		CgroupPeriodsTotal: some(1000), CgroupThrottledTotal: some(250), CgroupThrottledSecTotal: some(12.5), CPULimitCores: some(1.5),
 	}
-	if *s != want {
+	if !reflect.DeepEqual(*s, want) {
 		t.Errorf("got  %+v\nwant %+v", *s, want)
 	}
 }

@@ -36,12 +36,18 @@ func runMain(m *testing.M) int {
 	return m.Run()
 }
 
-const fakeSource = "../../testdata/fakenvml/fakenvml.c"
+const fakeSources = "../../testdata/fakenvml/*.c"
 
 // buildFakes leaves dir empty when there is no C compiler.
 func buildFakes(dir string) error {
-	if _, err := os.Stat(fakeSource); err != nil { // also tells go test's cache what we depend on
-		return err
+	sources, err := filepath.Glob(fakeSources)
+	if err != nil || len(sources) == 0 {
+		return fmt.Errorf("no %s: %v", fakeSources, err)
+	}
+	for _, s := range sources {
+		if _, err := os.Stat(s); err != nil { // tells go test's cache what we depend on
+			return err
+		}
 	}
 	cc := os.Getenv("CC")
 	if cc == "" {
@@ -51,8 +57,9 @@ func buildFakes(dir string) error {
 		return nil
 	}
 	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "wrong": "-DNOT_NVML"} {
-		out, err := exec.Command(cc, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
-			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", flag, "-o", filepath.Join(dir, name+".so"), fakeSource).CombinedOutput()
+		args := append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
+			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", flag, "-o", filepath.Join(dir, name+".so")}, sources...)
+		out, err := exec.Command(cc, args...).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("building the fake library: %w\n%s", err, out)
 		}

@@ -302,7 +302,7 @@ func TestWithoutReadingsLeavesNone(t *testing.T) {
 			v.Field(i).Set(reflect.ValueOf(probes.Some(uint64(1))))
 		}
 	}
-	bare := withoutReadings(full, probes.Lost)
+	bare := full.WithoutReadings(probes.Lost)
 	b := reflect.ValueOf(bare)
 	for i := range b.NumField() {
 		name := b.Type().Field(i).Name

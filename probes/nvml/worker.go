@@ -91,31 +91,15 @@ func (w *worker) at(now time.Time) probes.GPUDevice {
 	switch {
 	case waiting > staleAfter:
 		out.Err = fmt.Sprintf("no answer from the driver for %.0f s", waiting.Seconds())
-		return withoutReadings(out, probes.Stale)
+		return out.WithoutReadings(probes.Stale)
 	case errors.Is(w.err, errLost):
 		out.Err = w.err.Error()
-		return withoutReadings(out, probes.Lost)
+		return out.WithoutReadings(probes.Lost)
 	case w.err != nil:
 		out.Err = w.err.Error()
-		return withoutReadings(out, probes.Stale)
+		return out.WithoutReadings(probes.Stale)
 	case !out.At.IsZero() && now.Sub(out.At) > staleAfter:
-		return withoutReadings(out, probes.Stale)
+		return out.WithoutReadings(probes.Stale)
 	}
 	return out
-}
-
-// withoutReadings keeps who the device is and which errors it had, and says why nothing
-// else is known.
-func withoutReadings(d probes.GPUDevice, why probes.Absence) probes.GPUDevice {
-	none := probes.None[float64](why)
-	for _, reading := range []*probes.Opt[float64]{
-		&d.KernelActiveRatio, &d.MemoryActiveRatio, &d.MemoryUsedBytes, &d.MemoryTotalBytes,
-		&d.PowerWatts, &d.PowerLimitWatts, &d.PowerDefaultWatts,
-		&d.SMClockHertz, &d.SMClockMaxHertz, &d.MemoryClockHertz, &d.MemoryClockMaxHz,
-		&d.TemperatureCelsius, &d.SMActiveRatio, &d.DRAMActiveRatio,
-	} {
-		*reading = none
-	}
-	d.ThrottleBits = probes.None[uint64](why)
-	return d
 }

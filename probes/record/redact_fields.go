@@ -15,6 +15,8 @@ const dropped = "[dropped]"
 var (
 	endpointRule = rule{"endpoints", nil, (*redactor).endpoint}
 	freeText     = rule{"free texts (errors, events, notes)", nil, nil}
+	processNames = rule{"names of processes", nil, (*redactor).hashed}
+	cpuLists     = rule{"lists of cores", keepShape(cpuListShape), nil}
 	ruleOfMarks  = rule{"texts of marks", func(x *redactor, _ string) bool { return x.options.KeepMarks }, nil}
 )
 
@@ -49,12 +51,44 @@ var fieldRules = map[string]rule{
 	"Canary.Endpoint":       endpointRule,
 	"Canary.Err":            freeText,
 
-	"Process.Name":   {"names of processes", nil, (*redactor).hashed},
-	"GPU.Driver":     {"versions of drivers", keepShape(versionShape), (*redactor).hashed},
-	"GPU.Note":       freeText,
-	"GPUDevice.UUID": {"GPU UUIDs", nil, (*redactor).uuid},
-	"GPUDevice.Name": {"GPU models", func(_ *redactor, s string) bool { return isGPUModel(s) }, (*redactor).hashed},
-	"GPUDevice.Err":  freeText,
+	"Process.Name":        processNames,
+	"Process.CgroupPath":  {"paths of cgroups", nil, (*redactor).hashed},
+	"Member.Name":         processNames,
+	"Member.Rank":         {"ranks", keepShape(rankShape), (*redactor).hashed},
+	"Member.Endpoint":     endpointRule,
+	"Member.AllowedCPUs":  cpuLists,
+	"Thread.Name":         {"names of threads", nil, (*redactor).hashed},
+	"Thread.State":        {"states of threads", keepWords("R", "S", "D", "T", "t", "Z", "X", "I"), nil},
+	"Neighbour.Name":      processNames,
+	"Neighbour.User":      {"users", keepWords("root"), (*redactor).hashed},
+	"Connection.Endpoint": endpointRule,
+	"Connection.Peer":     {"addresses of clients", nil, (*redactor).hashed},
+
+	"Host.Kernel":      {"versions of kernels", nil, (*redactor).hashed},
+	"Host.Virtual":     {"hypervisors", keepWords("kvm", "vmware", "xen", "hyperv", "docker", "lxc", "qemu"), (*redactor).hashed},
+	"NUMANode.CPUs":    cpuLists,
+	"Disk.Name":        {"names of disks", keepShape(diskShape), (*redactor).hashed},
+	"Filesystem.Mount": {"mount points", keepWords("/", "/tmp", "/dev/shm"), (*redactor).hashed},
+	"NIC.Name":         {"names of network interfaces", keepShape(nicShape), (*redactor).hashed},
+	"NIC.Kind":         {"kinds of network interfaces", keepWords("ethernet", "infiniband", "virtual"), (*redactor).hashed},
+
+	"GPU.Driver":             {"versions of drivers", keepShape(versionShape), (*redactor).hashed},
+	"GPU.Note":               freeText,
+	"GPUDevice.UUID":         {"GPU UUIDs", nil, (*redactor).uuid},
+	"GPUDevice.Name":         {"GPU models", func(_ *redactor, s string) bool { return isGPUModel(s) }, (*redactor).hashed},
+	"GPUDevice.Err":          freeText,
+	"GPU.CUDA":               {"versions of CUDA", keepShape(versionShape), (*redactor).hashed},
+	"GPUDevice.Source":       {"sources of GPU readings", keepWords(gpuSources...), (*redactor).hashed},
+	"GPUDevice.ActivityFrom": {"sources of GPU readings", keepWords(gpuSources...), (*redactor).hashed},
+	"GPUDevice.PCIAddress":   {"PCI addresses", keepShape(pciShape), nil},
+	"GPUDevice.Architecture": {"GPU architectures", keepShape(architectureShape), nil},
+	"GPUDevice.Instance":     {"MIG profiles", keepShape(migShape), nil},
+	"GPUDevice.Parent":       {"GPU UUIDs", nil, (*redactor).uuid},
+	"GPUDevice.Virtual":      {"kinds of virtualisation", keepWords("passthrough", "vgpu", "host-vgpu", "host-vsga"), nil},
+	"GPUDevice.CPUs":         cpuLists,
+	"GPUProcess.GPU":         {"GPU UUIDs", nil, (*redactor).uuid},
+	"GPUProcess.Name":        processNames,
+	"GPULink.Kind":           {"kinds of links between GPUs", keepShape(linkShape), nil},
 
 	"Manifest.Format":  {"versions of the format", keepShape(versionShape), nil},
 	"Manifest.Version": {"versions of llmtop", keepShape(versionShape), nil},
@@ -68,6 +102,9 @@ var fieldRules = map[string]rule{
 	"Mark.Text":     ruleOfMarks,
 	"Gap.Reason":    {"reasons of gaps", keepWords("the disk does not keep up"), nil},
 }
+
+// gpuSources are where readings of a GPU come from.
+var gpuSources = []string{"nvml", "gpm", "dcgm", "amdgpu"}
 
 var finishWords = []string{"stop", "length", "abort", "error", "repetition", "rejected", "tool_calls", "cancelled", "timeout"}
 

@@ -17,9 +17,16 @@ import (
 
 // Shapes of texts that say nothing of whose they are.
 var (
-	versionShape = regexp.MustCompile(`^(?:go|v)?\d{1,5}(?:\.\d{1,5}){0,3}(?:-\d+\.\d{14}-[0-9a-f]{12})?(?:\+dirty)?$|^[0-9a-f]{12}$|^\(devel\)$|^unknown$`)
-	numberShape  = regexp.MustCompile(`^[+-]?(?:\d{1,18}(?:\.\d{0,18})?(?:[eE][+-]?\d{1,3})?|Inf)$`)
-	gpuWord      = regexp.MustCompile(`^(?:NVIDIA|AMD|Tesla|GeForce|Quadro|RTX|GTX|Graphics|Device|Instinct|PCIe|HBM\dE?|NVL|SXM\d?|Ti|SUPER|Laptop|GPU|MIG|[A-Z]{0,2}\d{1,4}[A-Z]{0,2}|\d{1,3}GB|\dg\.\d{1,3}gb)$`)
+	cpuListShape      = regexp.MustCompile(`^[0-9,-]{1,400}$`)
+	diskShape         = regexp.MustCompile(`^(?:[shv]d[a-z]{1,3}|xvd[a-z]|nvme\d{1,3}n\d{1,3}|mmcblk\d|md\d{1,3}|dm-\d{1,3})$`)
+	nicShape          = regexp.MustCompile(`^(?:lo|e(?:th|n[ops]|np)[a-z0-9]{1,12}|bond\d{1,2}|ib[a-z0-9]{1,8}|mlx\d_\d{1,2}(?::\d)?)$`)
+	pciShape          = regexp.MustCompile(`^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$`)
+	architectureShape = regexp.MustCompile(`^(?:kepler|maxwell|pascal|volta|turing|ampere|ada|hopper|blackwell|t23x|gfx[0-9a-f]{3,5}|cdna\d?|rdna\d?)$`)
+	migShape          = regexp.MustCompile(`^\d{1,2}(?:c\.\d{1,2})?g\.\d{1,4}gb(?:\+[a-z.]{1,8})?$`)
+	linkShape         = regexp.MustCompile(`^(?:NV\d{1,2}|PIX|PXB|PHB|NODE|SYS|XGMI)$`)
+	versionShape      = regexp.MustCompile(`^(?:go|v)?\d{1,5}(?:\.\d{1,5}){0,3}(?:-\d+\.\d{14}-[0-9a-f]{12})?(?:\+dirty)?$|^[0-9a-f]{12}$|^\(devel\)$|^unknown$`)
+	numberShape       = regexp.MustCompile(`^[+-]?(?:\d{1,18}(?:\.\d{0,18})?(?:[eE][+-]?\d{1,3})?|Inf)$`)
+	gpuWord           = regexp.MustCompile(`^(?:NVIDIA|AMD|Tesla|GeForce|Quadro|RTX|GTX|Graphics|Device|Instinct|PCIe|HBM\dE?|NVL|SXM\d?|Ti|SUPER|Laptop|GPU|MIG|[A-Z]{0,2}\d{1,4}[A-Z]{0,2}|\d{1,3}GB|\dg\.\d{1,3}gb)$`)
 )
 
 func keepShape(shape *regexp.Regexp) func(*redactor, string) bool {
@@ -145,13 +152,13 @@ func (x *redactor) endpoint(s string) string {
 }
 
 // probeNames are those of probes that ask no endpoint; the others are followed by it.
-var probeNames = []string{"gpu", "host", "process", "log auto"}
+var probeNames = []string{"gpu", "amdgpu", "host", "process", "neighbours", "sockets", "log auto"}
 
 func (x *redactor) probe(s string) string {
 	kind, of, _ := strings.Cut(s, " ")
 	switch {
 	case of == "":
-	case keepWords("scrape", "requests", "profile", "canary", "config")(x, kind):
+	case keepWords("scrape", "requests", "profile", "canary", "config", "dcgm")(x, kind):
 		return kind + " " + x.endpoint(of)
 	case keepWords("log", "otlp")(x, kind):
 		return kind + " " + x.identity(kind, of)

@@ -1,0 +1,66 @@
+/* Start, end and the host. */
+#include "fake.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static ret init(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!users)
+		read_script();
+	ret e = (ret)number(-1, "error.Init");
+	if (!e)
+		users++;
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+START ret nvmlInit(void) { return init(); }
+
+START ret nvmlShutdown(void)
+{
+	pthread_mutex_lock(&lock);
+	ret e = users ? OK : UNINITIALIZED;
+	if (users)
+		users--;
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+API const char *nvmlErrorString(ret e)
+{
+	static __thread char text[32];
+	snprintf(text, sizeof text, "fake error %d", e);
+	return text;
+}
+
+API ret nvmlSystemGetDriverVersion(char *to, unsigned size)
+{
+	const char *version = text_at(-1, "driver", now());
+	return users ? give_text(version ? version : "0.0.fake", to, size) : UNINITIALIZED;
+}
+
+API ret nvmlDeviceGetCount(unsigned *to)
+{
+	if (!users)
+		return UNINITIALIZED;
+	*to = (unsigned)number(-1, "count");
+	return OK;
+}
+
+API ret nvmlDeviceGetHandleByIndex(unsigned i, device *to)
+{
+	if (i >= MAX_GPUS || i >= (unsigned)number(-1, "count"))
+		return INVALID;
+	device d = { &gpus[i] };
+	ENTER(d, "HandleByIndex");
+	*to = d;
+	return OK;
+}
+
+#if !defined OLD_DRIVER && !defined NOT_NVML
+API ret nvmlInit_v2(void) { return init(); }
+API ret nvmlDeviceGetCount_v2(unsigned *to) { return nvmlDeviceGetCount(to); }
+API ret nvmlDeviceGetHandleByIndex_v2(unsigned i, device *to) { return nvmlDeviceGetHandleByIndex(i, to); }
+#endif
+
