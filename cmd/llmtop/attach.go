@@ -11,8 +11,6 @@ import (
 	"llmtop/probes"
 	"llmtop/probes/cpuprofile"
 	"llmtop/probes/discover"
-	"llmtop/probes/host"
-	"llmtop/probes/nvml"
 	"llmtop/probes/requests"
 	"llmtop/probes/scrape"
 )
@@ -66,10 +64,9 @@ func attach(o attachOptions) *attached {
 		list = append(list, probes.Scheduled{Probe: s, Every: searchEvery})
 	}
 	interval := o.interval
-	list = append(list,
-		probes.Scheduled{Probe: host.NewHost("/"), Every: interval},
-		probes.Scheduled{Probe: host.NewProcess("/", a.pid), Every: interval},
-		probes.Scheduled{Probe: nvml.New(nvml.Options{}), Every: interval})
+	list = append(list, a.hostProbes(interval)...)
+	list = append(list, a.processProbes(interval)...)
+	list = append(list, a.gpuProbes(interval)...)
 	list = append(list, logProbes(o.logs, interval, a.pid)...)
 	list = append(list, o.otlpProbes(a.urls)...)
 	a.start(interval, list)

@@ -8,8 +8,8 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// symbols are all driver functions this package calls, with the other spellings
-// under which go-nvml would call them by itself.
+// symbols are driver functions this package calls, with the other spellings under
+// which go-nvml would call them by itself; readingSymbols and processSymbols are the others.
 var symbols = map[string][]string{
 	"nvmlInit":                                  {"nvmlInit_v2"},
 	"nvmlShutdown":                              nil,
@@ -47,9 +47,11 @@ type guard map[string]bool
 
 func newGuard(lookup func(string) error) guard {
 	g := guard{}
-	for name, others := range symbols {
-		for _, spelling := range append([]string{name}, others...) {
-			g[name] = g[name] || lookup(spelling) == nil
+	for _, table := range []map[string][]string{symbols, readingSymbols, processSymbols} {
+		for name, others := range table {
+			for _, spelling := range append([]string{name}, others...) {
+				g[name] = g[name] || lookup(spelling) == nil
+			}
 		}
 	}
 	return g
