@@ -41,7 +41,7 @@ type App struct {
 	theme  theme
 	scroll int
 	help   bool
-	sheet  bool    // the engines' sheets lie over the panes
+	sheet  sheet   // what lies over the panes
 	prompt *prompt // nil: closed
 	list   *list   // of marks; nil: closed
 	resync bool

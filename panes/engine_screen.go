@@ -9,38 +9,24 @@ import (
 	"llmtop/rules"
 )
 
-// engineScreen lies over the panes: what each engine tells, how it is set up, and how
-// each reading was obtained, so that nobody has to believe a number blindly.
-func engineScreen(v *view, w, h int) []row {
+// engineSheets are what each engine tells, how it is set up, and how each reading was
+// obtained, so that nobody has to believe a number blindly.
+func engineSheets(v *view, w int) []row {
 	var rows []row
-	if v.tick != nil {
-		for _, e := range v.tick.Point.Engines {
-			rows = append(rows, engineSheet(v, w, e)...)
-		}
+	for _, e := range v.tick.Point.Engines {
+		rows = append(rows, sheetOf(v, w, e)...)
 	}
 	if len(rows) == 0 {
 		rows = []row{row{}.add(plain, " No engine answers.")}
 	}
-	verdict := verdictRows(v, w, 1)
-	head := append(verdict, titleRow(v, w))
-	return above(statusRow(v, w), w, h, append(head, scrolled(v, w, "engines", "e closes", rows, h-len(head)-2)...))
+	return rows
 }
 
-// engineSheet is one engine: its heading, settings, what waits, the readings, what it lacks.
-func engineSheet(v *view, w int, e *probes.Engine) []row {
+// sheetOf is one engine: its heading, settings, what waits, the readings, what it lacks.
+func sheetOf(v *view, w int, e *probes.Engine) []row {
 	c := configOf(v, e.Endpoint)
 	rows := []row{row{}.add(strong, " "+sheetTitle(e, c))}
-	text := func(label, text string) {
-		if text == "" {
-			return
-		}
-		for i, line := range wrap(text, w-14) {
-			if i > 0 {
-				label = ""
-			}
-			rows = append(rows, row{}.add(plain, " ").left(faint, 12, label).add(plain, line))
-		}
-	}
+	text := func(label, text string) { rows = append(rows, labelled(w, label, text)...) }
 	text("settings", settingsText(c))
 	text("processes", ranksText(c))
 	text("waiting", waitsText(e.Waits))

@@ -66,9 +66,9 @@ func TestEnginesSheet(t *testing.T) {
 	for _, size := range [...]struct{ w, h int }{{40, 12}, {80, 24}, {160, 48}} {
 		r := start(t, size.w, size.h, &recorder{})
 		r.show(severalFrame())
-		sheet := r.typed('e', func(a *App) bool { return a.sheet })
+		sheet := r.typed('e', func(a *App) bool { return a.sheet == engineSheet })
 		golden(t, fmt.Sprintf("sheet.%dx%d.screen", size.w, size.h), sheet)
-		if back := r.typed('e', func(a *App) bool { return !a.sheet }); strings.Contains(back, "e closes") {
+		if back := r.typed('e', func(a *App) bool { return a.sheet == noSheet }); strings.Contains(back, "e closes") {
 			t.Error("e does not close it")
 		}
 	}

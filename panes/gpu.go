@@ -54,7 +54,7 @@ func worst(devices []probes.GPUDevice, n int) []probes.GPUDevice {
 		switch {
 		case d.Err != "":
 			return 3
-		case throttles(d.ThrottleBits.Or(0)) != "":
+		case len(deviceTroubles(d)) > 0:
 			return 2
 		}
 		return d.KernelActiveRatio.Or(0)
@@ -66,20 +66,31 @@ func worst(devices []probes.GPUDevice, n int) []probes.GPUDevice {
 
 // gpuRow is one device: how much kernels and memory are at work, power against
 // its limit, SM clock, temperature, memory, and what holds its clocks down.
-// "kern" is the time in which any kernel ran, not how much of the GPU it used.
+// "kern" is the time in which any kernel ran, not how much of the GPU it used: that is SM.
 func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
-	r := row{}.left(strong, 7, label)
+	r := row{}.left(strong, max(7, width(label)+1), label)
 	if d.Err != "" {
 		age, _ := v.age(d.At)
 		return r.add(bad, clean(d.Err)).add(old, lastSeen(d.At, age))
+	}
+	if w < 60 {
+		return append(r, narrowDevice(v, d)...)
 	}
 	age, isOld := v.age(d.At)
 	t := v.fresh(d.At, plain)
 	if w >= 96 {
 		r = r.left(v.fresh(d.At, faint), 15, shortGPU(d.Name))
 	}
-	r = r.add(faint, "kern").right(t, 6, show(d.KernelActiveRatio, percent)).
-		add(faint, "  DRAM").right(t, 6, show(d.DRAMActiveRatio, percent)).
+	if w >= 96 || !d.SMActiveRatio.Seen() {
+		r = r.add(faint, "kern").right(t, 6, show(d.KernelActiveRatio, percent))
+	}
+	if w >= 96 {
+		r = r.add(plain, "  ")
+	}
+	if w >= 96 || d.SMActiveRatio.Seen() { // where there is room for one of the two: how much of the GPU is used
+		r = r.add(faint, "SM  ").right(t, 6, show(d.SMActiveRatio, percent))
+	}
+	r = r.add(faint, "  DRAM").right(t, 6, show(d.DRAMActiveRatio, percent)).
 		right(v.fresh(d.At, powerTone(d)), 10, overLimit(d.PowerWatts, d.PowerLimitWatts, watts, "W")).
 		right(t, 10, show(d.SMClockHertz, gigahertz)).
 		right(t, 7, show(d.TemperatureCelsius, func(c float64) string { return digits(c) + " °C" })).
@@ -87,10 +98,81 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 	if isOld {
 		return r.add(old, lastSeen(d.At, age))
 	}
-	if held := throttles(d.ThrottleBits.Or(0)); held != "" {
-		r = r.add(bad, "  ⚠ "+held)
+	if troubles := deviceTroubles(d); len(troubles) > 0 {
+		r = r.add(bad, "  ⚠ "+strings.Join(troubles, ", "))
 	}
 	return r
+}
+
+// narrowDevice is a device where there is room for little: what is wrong with it, else how
+// busy it is.
+func narrowDevice(v *view, d *probes.GPUDevice) row {
+	if troubles := deviceTroubles(d); len(troubles) > 0 {
+		return row{}.add(bad, "⚠ "+strings.Join(troubles, ", "))
+	}
+	name, active := "kern", d.KernelActiveRatio
+	if d.SMActiveRatio.Seen() {
+		name, active = "SM", d.SMActiveRatio
+	}
+	return row{}.add(faint, name).add(v.fresh(d.At, plain), " "+show(active, percent)+"  "+show(d.PowerWatts, wattage)+"  "+show(d.TemperatureCelsius, degrees))
+}
+
+// troubledGPU is the device that is worst off, as a row; nil when all are well.
+func troubledGPU(v *view, w int) []row {
+	g := v.tick.Point.GPU
+	if g == nil {
+		return nil
+	}
+	for _, d := range worst(g.Devices, min(1, len(g.Devices))) {
+		if d.Err != "" || len(deviceTroubles(&d)) > 0 {
+			return gpuRows(v, w, 1)
+		}
+	}
+	return nil
+}
+
+// deviceTroubles are what is wrong with a device that answers, the worst first.
+func deviceTroubles(d *probes.GPUDevice) (out []string) {
+	if n := d.XidTotal.Or(0); n > 0 {
+		out = append(out, strings.TrimSpace("Xid "+xidNumber(d)))
+	}
+	if d.RemapFailed.Or(0) > 0 || d.ECCUncorrectedTotal.Or(0) > 0 {
+		out = append(out, "memory errors")
+	}
+	if held := throttles(d.ThrottleBits.Or(0)); held != "" {
+		out = append(out, held)
+	}
+	if narrow, ok := narrowed(d); ok {
+		out = append(out, narrow)
+	}
+	if up, ok := d.NVLinksActive.Get(); ok && d.NVLinksTotal.Seen() && up < d.NVLinksTotal.Or(0) && up > 0 {
+		out = append(out, count(d.NVLinksTotal.Or(0)-up)+" NVLinks down")
+	}
+	if d.RemapPending.Or(0) > 0 {
+		out = append(out, "row to remap")
+	}
+	return out
+}
+
+func xidNumber(d *probes.GPUDevice) string {
+	if n, ok := d.LastXid.Get(); ok {
+		return fmt.Sprint(n)
+	}
+	return ""
+}
+
+// narrowed says that the PCIe link has fewer lanes than device and slot can have, or that
+// it is of a lower generation though the device is at work: idle ones lower it.
+func narrowed(d *probes.GPUDevice) (string, bool) {
+	width, most := d.PCIeWidth, d.PCIeWidthMax
+	if width.Seen() && most.Seen() && width.Or(0) < most.Or(0) {
+		return "PCIe" + lanes(width.Or(0)) + " of" + lanes(most.Or(0)), true
+	}
+	gen, highest := d.PCIeGeneration, d.PCIeGenerationMax
+	if gen.Seen() && highest.Seen() && gen.Or(0) < highest.Or(0) && d.KernelActiveRatio.Or(0) >= 0.2 {
+		return "PCIe gen " + count(gen.Or(0)) + " of " + count(highest.Or(0)), true
+	}
+	return "", false
 }
 
 func lastSeen(at time.Time, age time.Duration) string {

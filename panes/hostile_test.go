@@ -43,6 +43,19 @@ func hostileFrame(text string) Frame {
 	tick.Point.Process.Name = text
 	tick.Point.GPU = devices(at)
 	tick.Point.GPU.Devices[0].Name, tick.Point.GPU.Devices[1].Err = text, text
+	full := fullHost(history - 1)
+	tick.Point.GPU.Devices = append(tick.Point.GPU.Devices, full.GPU.Devices...)
+	for i := range tick.Point.GPU.Devices {
+		d := &tick.Point.GPU.Devices[i]
+		d.Source, d.PCIAddress, d.Architecture, d.Instance, d.Virtual, d.CPUs, d.ActivityFrom = text, text, text, text, text, text, text
+	}
+	tick.Point.GPU.CUDA, tick.Point.GPU.Links, tick.Point.GPU.Processes = text, []probes.GPULink{{Kind: text}}, []probes.GPUProcess{{GPU: "GPU-0", Name: text}}
+	tick.Point.Host = full.Host
+	h := tick.Point.Host
+	h.Kernel, h.Virtual, h.NUMANodes[0].CPUs, h.Disks[0].Name, h.Filesystems[0].Mount, h.NICs[0].Name, h.NICs[0].Kind = text, text, text, text, text, text, text
+	tick.Point.Process.CgroupPath, tick.Point.Process.Members, tick.Point.Process.BusyThreads = text, []probes.Member{{Name: text, Rank: text, AllowedCPUs: text}}, []probes.Thread{{Name: text, State: text}}
+	tick.Point.Sockets = &probes.Sockets{Full: []probes.Connection{{Endpoint: text, Peer: text}}}
+	tick.Point.Neighbours = &probes.Neighbours{At: at, List: []probes.Neighbour{{Name: text, User: text, CPUCores: probes.Some(1.0)}}}
 	tick.Point.Probes[0].Name, tick.Point.Probes[0].Err = text, text
 	tick.Point.Events = []probes.Event{{At: at, Kind: text, Text: text}}
 	tick.Point.Requests = []*probes.Requests{{At: at, Running: []*probes.Request{{ID: text, State: text, Arrived: at}}}}
@@ -58,8 +71,17 @@ func TestHostileTextKeepsTheLayout(t *testing.T) {
 	for name, text := range hostile {
 		for _, size := range [...]struct{ w, h int }{{20, 4}, {40, 12}, {80, 24}, {160, 48}, {200, 60}} {
 			f := hostileFrame(text)
-			for _, f := range [...]Frame{f, {Waiting: text, Title: text}} {
-				for _, r := range compose(newView(f, 0, false), size.w, size.h) {
+			views := []*view{newView(f, 0, false), newView(Frame{Waiting: text, Title: text}, 0, false)}
+			for lies := range sheets {
+				v := newView(f, 0, false)
+				v.sheet = lies
+				views = append(views, v)
+				v = newView(f, 30, false)
+				v.sheet = lies
+				views = append(views, v)
+			}
+			for _, v := range views {
+				for _, r := range compose(v, size.w, size.h) {
 					line := r.text()
 					if got := width(line); got != size.w {
 						t.Errorf("%s at %v: %d cells: %q", name, size, got, line)

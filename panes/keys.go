@@ -84,7 +84,7 @@ func shift(k tcell.Key, n int) stroke { return stroke{key: k, mod: tcell.ModShif
 func keyTable() []binding {
 	help := bind("?", "this help", openHelp, char('?', 0), char('h', 0), press(tcell.KeyF1, 0))
 	help.opensHelp = true
-	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help, a comparison, the engines", scroll,
+	updown := bind("↑ ↓ PgUp PgDn", "scroll the diagnosis, this help, a comparison, a sheet", scroll,
 		press(tcell.KeyUp, -1), press(tcell.KeyDown, 1), press(tcell.KeyPgUp, -8), press(tcell.KeyPgDn, 8))
 	updown.scrollsHelp = true
 	return append(append([]binding{
@@ -93,7 +93,7 @@ func keyTable() []binding {
 		bind("space", "pause, go on", func(a *App, _ int) { a.controls.TogglePause() }, char(' ', 0)),
 	}, append(travelKeys(), stretchKeys()...)...),
 		updown,
-		bind("e", "what each engine tells and how it is known", openSheet, char('e', 0)),
+		bind("e G H", "all that engines, GPUs, host tell, and how it is known", openSheet, char('e', int(engineSheet)), char('G', int(gpuSheet)), char('H', int(hostSheet))),
 		bind("Esc", "close what lies over the panes", closeAll, press(tcell.KeyEscape, 0)),
 		bind("Ctrl-L", "draw the screen afresh", func(a *App, _ int) { a.resync = true }, press(tcell.KeyCtrlL, 0)),
 	)
@@ -133,8 +133,8 @@ func toggleCompare(a *App, _ int) {
 
 // closeAll closes a comparison; the help, the prompt and the list close before it is asked.
 func closeAll(a *App, _ int) {
-	if a.sheet {
-		a.sheet, a.scroll = false, 0
+	if a.sheet != noSheet {
+		a.sheet, a.scroll = noSheet, 0
 		return
 	}
 	if a.frame.Comparing != nil {
@@ -145,8 +145,15 @@ func closeAll(a *App, _ int) {
 
 func openHelp(a *App, _ int) { a.help, a.scroll = true, 0 }
 
-// openSheet opens the engines' sheets, or closes them.
-func openSheet(a *App, _ int) { a.sheet, a.scroll = !a.sheet, 0 }
+// openSheet opens a sheet, or closes it.
+func openSheet(a *App, n int) {
+	a.scroll = 0
+	if a.sheet == sheet(n) {
+		a.sheet = noSheet
+	} else {
+		a.sheet = sheet(n)
+	}
+}
 
 func seek(unit time.Duration) func(*App, int) {
 	return func(a *App, n int) { a.controls.Seek(time.Duration(n) * unit) }

@@ -22,8 +22,8 @@ func compose(v *view, w, h int) []row {
 		rows = helpScreen(v, w, h)
 	case v.list != nil:
 		rows = marksScreen(v, w, h)
-	case v.sheet && v.tick != nil:
-		rows = engineScreen(v, w, h)
+	case v.sheet != noSheet && v.tick != nil:
+		rows = sheetScreen(v, w, h)
 	case v.Comparing != nil:
 		rows = compareScreen(v, w, h)
 	case v.tick == nil:
@@ -93,10 +93,11 @@ func smallScreen(v *view, w, h int) []row {
 	verdict := verdictRows(v, w, 3)
 	return above(statusRow(v, w), w, h, stack(h-1, []block{
 		{verdict, len(verdict), 0},
-		{[]row{titleRow(v, w)}, 1, 3},
+		{[]row{titleRow(v, w)}, 1, 2},
 		{latencyRows(v, w), 3, 1},
 		{loadRowsSmall(v, w), 2, 1},
-		{stageRowsSmall(v, w), 1, 2},
+		{troubledGPU(v, w), 1, 1},
+		{stageRowsSmall(v, w), 1, 3},
 		{adviceRows(v, w), 1, 2},
 	}))
 }

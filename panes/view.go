@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,7 @@ type view struct {
 	at     time.Time   // the sample's time; panes know no other
 	scroll int         // lines the diagnosis is scrolled down
 	help   bool        // the help lies over the panes
-	sheet  bool        // the engines' sheets do
+	sheet  sheet       // does, noSheet: none
 	prompt *prompt     // lies over the last two lines
 	list   *list       // the marks lie over the panes
 }
@@ -101,15 +103,27 @@ func (v *view) age(t time.Time) (age time.Duration, isOld bool) {
 	return age, age > v.staleAfter(v.everyOf(t))
 }
 
-// everyOf is the interval of the probe whose section was renewed at t, 0 when
-// no probe says so.
+// everyOf is the interval of the probe that read a section at t, 0 when no probe says
+// so: of those whose last read had t in it, the one that ended first after it.
 func (v *view) everyOf(t time.Time) float64 {
+	every, nearest := 0.0, time.Duration(math.MaxInt64)
 	for _, p := range v.tick.Point.Probes {
-		if p.At.Equal(t) {
-			return p.EverySeconds
+		took := time.Duration(p.LatencySeconds.Or(0) * float64(time.Second))
+		if after := p.At.Sub(t); after >= 0 && after <= took+time.Millisecond && after < nearest {
+			every, nearest = p.EverySeconds, after
 		}
 	}
-	return 0
+	return every
+}
+
+// lately looks at the last 10 s, for rates that are no signals.
+func (v *view) lately() probes.View {
+	var points []*probes.Point
+	for i := len(v.Ticks) - 1; i >= 0 && v.at.Sub(v.Ticks[i].Point.At) <= 10*time.Second; i-- {
+		points = append(points, v.Ticks[i].Point)
+	}
+	slices.Reverse(points)
+	return probes.ViewOf(points)
 }
 
 // engineAt is when the engine was last read: the newest of its sections.

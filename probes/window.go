@@ -30,6 +30,9 @@ func NewWindow(keep time.Duration, decode Decoder) *Window {
 	return &Window{keep: keep, decode: decode}
 }
 
+// ViewOf looks at points that are at hand, oldest first.
+func ViewOf(points []*Point) View { return View{points: points} }
+
 // Push adds a sample and drops what is older than keep. When the wall clock
 // jumped since the newest one, in either direction, times before and after do
 // not compare: the window starts afresh.
