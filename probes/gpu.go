@@ -46,5 +46,6 @@ const (
 	ThrottleDisplayClock uint64 = 0x100
 )
 
-// Recovery actions the driver asks for (nvml.h, nvmlGpuRecoveryAction), by number.
-var RecoveryActions = [...]string{"none", "reset the GPU", "reboot the node", "drain peer-to-peer", "drain and reset"}
+// Recovery actions the driver asks for (nvml.h, nvmlDeviceGpuRecoveryAction), by number.
+var RecoveryActions = [...]string{"none", "reset the GPU", "reboot the node", "drain peer-to-peer", "drain and reset",
+	"recover the IMEX domain", "reset the PCIe bus", "reboot the system"}

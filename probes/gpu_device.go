@@ -7,7 +7,7 @@ import "time"
 // reason, never 0.
 type GPUDevice struct {
 	At                 time.Time    `json:"at"`
-	Index              int          `json:"index"`
+	Index              int          `json:"index"` // of a MIG instance: its device's
 	UUID               string       `json:"uuid"`
 	Name               string       `json:"name"`
 	Err                string       `json:"err,omitempty"`

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/NVIDIA/go-nvml/pkg/dl"
@@ -21,7 +23,11 @@ func New(o Options) *Probe {
 	if path == "" {
 		path = "libnvidia-ml.so.1"
 	}
-	return newProbe(newLibrary(path, time.Now), time.Now)
+	l := newLibrary(path, time.Now)
+	if o.Root != "" {
+		l.root = o.Root
+	}
+	return newProbe(l, time.Now)
 }
 
 // maxDevices bounds what a broken driver can make us believe.
@@ -30,12 +36,13 @@ const maxDevices = 64
 // nvmlLibrary is the real NVML, or whatever has its name.
 type nvmlLibrary struct {
 	path string
+	root string // of /sys
 	api  nvml.Interface
 	now  func() time.Time
 }
 
 func newLibrary(path string, now func() time.Time) *nvmlLibrary {
-	return &nvmlLibrary{path: path, api: nvml.New(nvml.WithLibraryPath(path)), now: now}
+	return &nvmlLibrary{path: path, root: "/", api: nvml.New(nvml.WithLibraryPath(path)), now: now}
 }
 
 func (l *nvmlLibrary) open() (system, error) {
@@ -46,16 +53,18 @@ func (l *nvmlLibrary) open() (system, error) {
 		return system{}, errors.New(inWords(ret))
 	}
 	g := newGuard(l.api.Extensions().LookupSymbol)
-	sys := system{driver: driverVersion(l.api, g)}
+	sys := system{driver: driverVersion(l.api, g), cuda: cudaVersion(l.api, g)}
 	var n int
 	ret := g.call("nvmlDeviceGetCount", func() (ret nvml.Return) { n, ret = l.api.DeviceGetCount(); return })
 	if ret != nvml.SUCCESS {
 		l.close()
 		return sys, fmt.Errorf("counting GPUs: %s", inWords(ret))
 	}
+	t, major := newTopology(g), driverMajor(sys.driver)
 	for i := range min(n, maxDevices) {
-		sys.devices = append(sys.devices, &nvmlDevice{api: l.api, guard: g, index: i, gpm: gpm{now: l.now}})
+		sys.devices = append(sys.devices, &nvmlDevice{api: l.api, guard: g, now: l.now, index: i, root: l.root, driver: major, topology: t, gpm: gpm{now: l.now}})
 	}
+	sys.links = t.known
 	return sys, nil
 }
 
@@ -64,6 +73,30 @@ func (l *nvmlLibrary) close() { l.api.Shutdown() } // that it fails changes noth
 func driverVersion(api nvml.Interface, g guard) (version string) {
 	g.call("nvmlSystemGetDriverVersion", func() (ret nvml.Return) { version, ret = api.SystemGetDriverVersion(); return })
 	return probes.Printable(version, 80)
+}
+
+// driverMajor is the first number of a driver's version; 0 when there is none.
+func driverMajor(version string) int {
+	first, _, _ := strings.Cut(version, ".")
+	major, err := strconv.Atoi(first)
+	if err != nil || major < 0 {
+		return 0
+	}
+	return major
+}
+
+// cudaVersion is the newest version of CUDA that the driver can run. The second form of
+// the call is the exact one; it needs CUDA's own library, which a container may lack.
+func cudaVersion(api nvml.Interface, g guard) string {
+	var v int
+	ret := g.call("nvmlSystemGetCudaDriverVersion_v2", func() (ret nvml.Return) { v, ret = api.SystemGetCudaDriverVersion_v2(); return })
+	if ret != nvml.SUCCESS {
+		ret = g.call("nvmlSystemGetCudaDriverVersion", func() (ret nvml.Return) { v, ret = api.SystemGetCudaDriverVersion(); return })
+	}
+	if ret != nvml.SUCCESS || v <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", v/1000, v%1000/10)
 }
 
 // preflight loads the library once by itself, for two things go-nvml does not

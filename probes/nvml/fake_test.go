@@ -56,7 +56,7 @@ func buildFakes(dir string) error {
 	if _, err := exec.LookPath(cc); err != nil {
 		return nil
 	}
-	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "wrong": "-DNOT_NVML"} {
+	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "wrong": "-DNOT_NVML", "minimal": "-DMINIMAL"} {
 		args := append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
 			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", flag, "-o", filepath.Join(dir, name+".so")}, sources...)
 		out, err := exec.Command(cc, args...).CombinedOutput()
@@ -76,6 +76,7 @@ func play(t *testing.T, library, script string) *stage {
 	}
 	s := &stage{t: t, clock: os.Getenv("FAKE_NVML_CLOCK")}
 	s.lib = newLibrary(libraryFile(library), s.now)
+	s.lib.root = t.TempDir() // without the devices of this machine
 	s.probe = newProbe(s.lib, s.now)
 	t.Cleanup(func() { s.probe.Close() })
 	return s

@@ -28,6 +28,7 @@ import (
 // Options of the probe; the zero value is right for a usual host.
 type Options struct {
 	LibraryPath string // of the NVML library; empty: libnvidia-ml.so.1 where the loader finds it
+	Root        string // of /sys; empty: /
 }
 
 // What bounds the probe.
@@ -49,14 +50,16 @@ type library interface {
 // system is what a started library tells of the host.
 type system struct {
 	driver  string
-	devices []device // by index
+	cuda    string                  // newest version it runs: "12.9"
+	devices []device                // by index
+	links   func() []probes.GPULink // between them, as far as known by now; nil: never
 }
 
 // device is one GPU. Its methods are called from one goroutine, and may never return.
 type device interface {
-	// read reads everything. With errLost or another error nothing could be read,
-	// beyond perhaps the identity.
-	read() (probes.GPUDevice, error)
+	// read reads everything: of the device itself, then of its MIG instances. With
+	// errLost or another error nothing could be read, beyond perhaps the identity.
+	read() ([]probes.GPUDevice, error)
 	// release gives back what the device holds; no read follows.
 	release()
 }
@@ -76,7 +79,7 @@ type Probe struct {
 
 	mu      sync.Mutex
 	note    string
-	driver  string
+	sys     system
 	workers []*worker
 }
 
@@ -126,9 +129,12 @@ func (p *Probe) section() *probes.GPU {
 	now := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := &probes.GPU{At: probes.Stamp(now), Driver: p.driver, Note: p.note}
+	g := &probes.GPU{At: probes.Stamp(now), Driver: p.sys.driver, CUDA: p.sys.cuda, Note: p.note}
 	for _, w := range p.workers {
-		g.Devices = append(g.Devices, w.at(now))
+		g.Devices = append(g.Devices, w.at(now)...)
+	}
+	if p.sys.links != nil {
+		g.Links = p.sys.links()
 	}
 	return g
 }
@@ -161,7 +167,7 @@ func (p *Probe) manage() {
 			p.serve(sys, tried)
 			continue
 		}
-		p.publish("no NVML device: "+err.Error(), sys.driver, nil)
+		p.publish("no NVML device: "+err.Error(), system{driver: sys.driver, cuda: sys.cuda}, nil)
 		tried()
 		p.pause()
 	}
@@ -176,10 +182,10 @@ func (p *Probe) pause() {
 	}
 }
 
-func (p *Probe) publish(note, driver string, workers []*worker) {
+func (p *Probe) publish(note string, sys system, workers []*worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.note, p.driver, p.workers = note, driver, workers
+	p.note, p.sys, p.workers = note, sys, workers
 }
 
 // serve runs a worker for each device until Close, or until every device has
@@ -195,7 +201,7 @@ func (p *Probe) serve(sys system, ready func()) {
 		workers = append(workers, w)
 		running.Go(func() { w.run(ctx) })
 	}
-	p.publish("", sys.driver, workers)
+	p.publish("", sys, workers)
 	ready()
 	check := time.NewTicker(retryEvery)
 	defer check.Stop()

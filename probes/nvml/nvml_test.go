@@ -57,7 +57,7 @@ type fakeDevice struct {
 	released bool
 }
 
-func (d *fakeDevice) read() (probes.GPUDevice, error) {
+func (d *fakeDevice) read() ([]probes.GPUDevice, error) {
 	d.mu.Lock()
 	d.reads++
 	d.inside++
@@ -72,7 +72,7 @@ func (d *fakeDevice) read() (probes.GPUDevice, error) {
 	d.mu.Lock()
 	d.inside--
 	d.mu.Unlock()
-	return probes.GPUDevice{UUID: "GPU-1", Name: "Fake", PowerWatts: probes.Some(float64(n))}, err
+	return []probes.GPUDevice{{UUID: "GPU-1", Name: "Fake", PowerWatts: probes.Some(float64(n))}}, err
 }
 
 func (d *fakeDevice) release() { d.mu.Lock(); d.released = true; d.mu.Unlock() }
@@ -106,7 +106,7 @@ func pass(d time.Duration) { <-time.After(d) }
 func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &fakeDevice{}, &fakeDevice{}
-		lib := &fakeLibrary{opens: []opening{{sys: system{"580.1", []device{a, b}}}}}
+		lib := &fakeLibrary{opens: []opening{{sys: system{driver: "580.1", devices: []device{a, b}}}}}
 		p := newProbe(lib, time.Now)
 		for round := 1; round <= 3; round++ {
 			g := read(t, p)

@@ -187,7 +187,7 @@ func TestCloseWhileHanging(t *testing.T) {
 	s.moveTo(1)
 	s.fresh(1)
 	s.probe.Close()
-	if w := s.probe.current()[0]; w.at(s.now()).At != stageBegan {
+	if w := s.probe.current()[0]; w.at(s.now())[0].At != stageBegan {
 		t.Error("the call came back")
 	}
 }
@@ -234,7 +234,7 @@ func TestMismatch(t *testing.T) {
 		if err != nil || len(sys.devices) != 2 {
 			t.Fatalf("open at %v: %+v, %v", at, sys, err)
 		}
-		if d, err := sys.devices[0].read(); err != nil || !d.PowerWatts.Seen() {
+		if d, err := sys.devices[0].read(); err != nil || !d[0].PowerWatts.Seen() {
 			t.Errorf("at %v: %+v, %v", at, d, err)
 		}
 		s.lib.close()

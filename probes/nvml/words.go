@@ -16,8 +16,12 @@ func inWords(ret nvml.Return) string {
 	switch ret {
 	case nvml.ERROR_UNINITIALIZED:
 		return "NVML was shut down"
+	case nvml.ERROR_INVALID_ARGUMENT:
+		return "the driver does not know what it is asked (NVML error 2)"
 	case nvml.ERROR_NOT_SUPPORTED:
 		return "the driver does not support this"
+	case nvml.ERROR_NOT_FOUND:
+		return "there is none (NVML error 6)"
 	case nvml.ERROR_NO_PERMISSION:
 		return "no permission to use the NVIDIA driver: look at the access rights of /dev/nvidia*"
 	case nvml.ERROR_DRIVER_NOT_LOADED:
@@ -26,6 +30,16 @@ func inWords(ret nvml.Return) string {
 		return "the NVIDIA driver's library cannot be loaded"
 	case nvml.ERROR_FUNCTION_NOT_FOUND:
 		return "the NVIDIA driver lacks a function that is needed"
+	case nvml.ERROR_TIMEOUT:
+		return "the driver had nothing to tell in time (NVML error 10)"
+	case nvml.ERROR_MEMORY:
+		return "the driver has no memory left for this (NVML error 20)"
+	case nvml.ERROR_ARGUMENT_VERSION_MISMATCH:
+		return "the driver knows another version of this (NVML error 25)"
+	case nvml.ERROR_DEPRECATED:
+		return "the driver no longer has this (NVML error 26)"
+	case nvml.ERROR_NOT_READY:
+		return "the driver is not ready yet (NVML error 27)"
 	case nvml.ERROR_GPU_IS_LOST:
 		return "it has fallen off the bus or is otherwise inaccessible (NVML error 15)"
 	case nvml.ERROR_RESET_REQUIRED:

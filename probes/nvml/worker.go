@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,14 +19,14 @@ type worker struct {
 	asks  chan struct{}
 
 	mu     sync.Mutex
-	asked  time.Time     // when the question now out was asked; zero: none is out
-	answer chan struct{} // closed when it is answered
-	latest probes.GPUDevice
-	err    error // of the last answer
+	asked  time.Time          // when the question now out was asked; zero: none is out
+	answer chan struct{}      // closed when it is answered
+	latest []probes.GPUDevice // the device, then its MIG instances
+	err    error              // of the last answer
 }
 
 func newWorker(index int, d device, now func() time.Time) *worker {
-	return &worker{index: index, dev: d, now: now, asks: make(chan struct{}, 1), latest: probes.GPUDevice{Index: index}}
+	return &worker{index: index, dev: d, now: now, asks: make(chan struct{}, 1), latest: []probes.GPUDevice{{Index: index}}}
 }
 
 // ask asks for a reading, unless a question is still out, and returns what will
@@ -49,23 +50,24 @@ func (w *worker) run(ctx context.Context) {
 			return
 		case <-w.asks:
 		}
-		d, err := w.dev.read()
-		w.take(d, err)
+		w.take(w.dev.read())
 	}
 }
 
-func (w *worker) take(d probes.GPUDevice, err error) {
+func (w *worker) take(devices []probes.GPUDevice, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = err
 	if err == nil {
-		d.Index, d.At = w.index, probes.Stamp(w.now())
-		w.latest = d
-	} else if w.latest.UUID == "" {
-		w.latest.UUID, w.latest.Name = d.UUID, d.Name
+		for i := range devices {
+			devices[i].Index, devices[i].At = w.index, probes.Stamp(w.now())
+		}
+		w.latest = devices
+	} else if w.latest[0].UUID == "" {
+		w.latest[0].UUID, w.latest[0].Name = devices[0].UUID, devices[0].Name
 	}
-	if d.XidTotal.Seen() { // a lost device's, too
-		w.latest.XidTotal, w.latest.LastXid = d.XidTotal, d.LastXid
+	if d := devices[0]; d.XidTotal.Seen() { // a lost device's, too
+		w.latest[0].XidTotal, w.latest[0].LastXid = d.XidTotal, d.LastXid
 	}
 	w.asked = time.Time{}
 	close(w.answer)
@@ -79,27 +81,36 @@ func (w *worker) failing() bool {
 	return w.err != nil && !stuck
 }
 
-// at is the device as known at now: the last reading while it is fresh, else who
-// it is, when it was last read, and what is wrong.
-func (w *worker) at(now time.Time) probes.GPUDevice {
+// at is the device and its MIG instances as known at now: the last reading while it is
+// fresh, else who it is, when it was last read, and what is wrong.
+func (w *worker) at(now time.Time) []probes.GPUDevice {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out, waiting := w.latest, time.Duration(0)
+	out := slices.Clone(w.latest)
+	if why, text, ok := w.trouble(now); !ok {
+		for i := range out {
+			out[i] = out[i].WithoutReadings(why)
+			out[i].Err = text
+		}
+	}
+	return out
+}
+
+// trouble is why the last reading does not stand for now, and what is wrong then.
+func (w *worker) trouble(now time.Time) (why probes.Absence, text string, ok bool) {
+	waiting := time.Duration(0)
 	if !w.asked.IsZero() {
 		waiting = now.Sub(w.asked)
 	}
 	switch {
 	case waiting > staleAfter:
-		out.Err = fmt.Sprintf("no answer from the driver for %.0f s", waiting.Seconds())
-		return out.WithoutReadings(probes.Stale)
+		return probes.Stale, fmt.Sprintf("no answer from the driver for %.0f s", waiting.Seconds()), false
 	case errors.Is(w.err, errLost):
-		out.Err = w.err.Error()
-		return out.WithoutReadings(probes.Lost)
+		return probes.Lost, w.err.Error(), false
 	case w.err != nil:
-		out.Err = w.err.Error()
-		return out.WithoutReadings(probes.Stale)
-	case !out.At.IsZero() && now.Sub(out.At) > staleAfter:
-		return out.WithoutReadings(probes.Stale)
+		return probes.Stale, w.err.Error(), false
+	case !w.latest[0].At.IsZero() && now.Sub(w.latest[0].At) > staleAfter:
+		return probes.Stale, "", false
 	}
-	return out
+	return 0, "", true
 }

@@ -21,7 +21,7 @@ var (
 	diskShape         = regexp.MustCompile(`^(?:[shv]d[a-z]{1,3}|xvd[a-z]|nvme\d{1,3}n\d{1,3}|mmcblk\d|md\d{1,3}|dm-\d{1,3})$`)
 	nicShape          = regexp.MustCompile(`^(?:lo|e(?:th|n[ops]|np)[a-z0-9]{1,12}|bond\d{1,2}|ib[a-z0-9]{1,8}|mlx\d_\d{1,2}(?::\d)?)$`)
 	pciShape          = regexp.MustCompile(`^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$`)
-	architectureShape = regexp.MustCompile(`^(?:kepler|maxwell|pascal|volta|turing|ampere|ada|hopper|blackwell|t23x|gfx[0-9a-f]{3,5}|cdna\d?|rdna\d?)$`)
+	architectureShape = regexp.MustCompile(`^(?:kepler|maxwell|pascal|volta|turing|ampere|ada|hopper|blackwell|rubin|t23x|gfx[0-9a-f]{3,5}|cdna\d?|rdna\d?)$`)
 	migShape          = regexp.MustCompile(`^\d{1,2}(?:c\.\d{1,2})?g\.\d{1,4}gb(?:\+[a-z.]{1,8})?$`)
 	linkShape         = regexp.MustCompile(`^(?:NV\d{1,2}|PIX|PXB|PHB|NODE|SYS|XGMI)$`)
 	versionShape      = regexp.MustCompile(`^(?:go|v)?\d{1,5}(?:\.\d{1,5}){0,3}(?:-\d+\.\d{14}-[0-9a-f]{12})?(?:\+dirty)?$|^[0-9a-f]{12}$|^\(devel\)$|^unknown$`)

@@ -1,6 +1,8 @@
 /* What a device is and reads: memory, power, clocks, heat. */
 #include "fake.h"
 
+#ifndef MINIMAL
+
 API ret nvmlDeviceGetName(device d, char *to, unsigned size)
 {
 	ENTER(d, "Name");
@@ -42,8 +44,7 @@ API ret nvmlDeviceGetMemoryInfo(device d, memory_v1 *to)
 	return OK;
 }
 
-#ifndef OLD_DRIVER
-API ret nvmlDeviceGetMemoryInfo_v2(device d, memory_v2 *to)
+SINCE_2020 ret nvmlDeviceGetMemoryInfo_v2(device d, memory_v2 *to)
 {
 	ENTER(d, "MemoryInfo_v2");
 	if (to->version != (sizeof *to | 2u << 24))
@@ -55,7 +56,6 @@ API ret nvmlDeviceGetMemoryInfo_v2(device d, memory_v2 *to)
 	to->free = to->total - to->reserved - to->used;
 	return OK;
 }
-#endif
 
 API ret nvmlDeviceGetPowerUsage(device d, unsigned *to) { return give_number(d, "PowerUsage", "power", to); }
 API ret nvmlDeviceGetEnforcedPowerLimit(device d, unsigned *to) { return give_number(d, "EnforcedPowerLimit", "power_limit", to); }
@@ -65,6 +65,37 @@ API ret nvmlDeviceGetTemperature(device d, int sensor, unsigned *to)
 {
 	return sensor == 0 ? give_number(d, "Temperature", "temperature", to) : INVALID;
 }
+
+typedef struct { unsigned version, sensor; int temperature; } temperature_v;
+
+SINCE_2020 ret nvmlDeviceGetTemperatureV(device d, temperature_v *to)
+{
+	if (to->version != (sizeof *to | 1u << 24))
+		return BAD_VERSION;
+	return to->sensor == 0 ? give_number(d, "TemperatureV", "temperature", (unsigned *)&to->temperature) : INVALID;
+}
+
+API ret nvmlDeviceGetTemperatureThreshold(device d, int which, unsigned *to)
+{
+	return which == 1 ? give_number(d, "TemperatureThreshold", "slowdown", to) : INVALID;
+}
+
+typedef struct { unsigned version; int margin; } margin_v1;
+
+SINCE_2020 ret nvmlDeviceGetMarginTemperature(device d, margin_v1 *to)
+{
+	ENTER(d, "MarginTemperature");
+	if (to->version != (sizeof *to | 1u << 24))
+		return BAD_VERSION;
+	const char *value = text_at(d.gpu->index, "margin", now());
+	if (!value)
+		return NOT_SUPPORTED;
+	to->margin = atoi(value);
+	return OK;
+}
+
+API ret nvmlDeviceGetPerformanceState(device d, unsigned *to) { return give_number(d, "PerformanceState", "pstate", to); }
+API ret nvmlDeviceGetTotalEnergyConsumption(device d, unsigned long long *to) { return give_long(d, "TotalEnergyConsumption", "energy", to); }
 
 /* types of clocks: 0 graphics, 1 SM, 2 memory, 3 video */
 API ret nvmlDeviceGetClockInfo(device d, int type, unsigned *to)
@@ -86,7 +117,5 @@ static ret throttle(device d, const char *function, unsigned long long *to)
 }
 
 API ret nvmlDeviceGetCurrentClocksThrottleReasons(device d, unsigned long long *to) { return throttle(d, "CurrentClocksThrottleReasons", to); }
-
-#ifndef OLD_DRIVER
-API ret nvmlDeviceGetCurrentClocksEventReasons(device d, unsigned long long *to) { return throttle(d, "CurrentClocksEventReasons", to); }
+SINCE_2020 ret nvmlDeviceGetCurrentClocksEventReasons(device d, unsigned long long *to) { return throttle(d, "CurrentClocksEventReasons", to); }
 #endif

@@ -1,7 +1,7 @@
 /* GPM: a metric is the mean of its script between two samples. */
 #include "fake.h"
 
-#ifndef OLD_DRIVER
+#if !defined OLD_DRIVER && !defined MINIMAL
 struct taken { int gpu, filled; double at; };
 typedef struct { struct taken *taken; } sample; /* nvmlGpmSample_t: one pointer */
 typedef struct { unsigned version, supported; } gpm_support;
@@ -41,20 +41,37 @@ API ret nvmlGpmSampleGet(device d, sample s)
 	return OK;
 }
 
+API ret nvmlGpmMigSampleGet(device d, unsigned id, sample s)
+{
+	ENTER(d, "GpmMigSampleGet");
+	if (!s.taken)
+		return INVALID;
+	for (int i = 0; i < MAX_INSTANCES; i++)
+		if ((unsigned)number_at(instance(d.gpu->index, i), "gpu_instance", now(), -1) == id) {
+			ENTER(((device){ &gpus[instance(d.gpu->index, i)] }), "GpmMigSampleGet");
+			*s.taken = (struct taken){ instance(d.gpu->index, i), 1, now() };
+			return OK;
+		}
+	return INVALID;
+}
+
 static void measure(metric *m, const struct taken *from, const struct taken *to)
 {
 	enum { STEPS = 64 };
 	char key[24];
 	double sum = 0;
 	snprintf(key, sizeof key, "gpm.%u", m->id);
-	if (!text_at(to->gpu, key, to->at)) {
-		m->ret = NOT_SUPPORTED;
+	const struct line *now = line_at(to->gpu, key, to->at);
+	m->ret = now ? OK : NOT_SUPPORTED;
+	if (!now)
+		return;
+	if (now == line_at(from->gpu, key, from->at) && !strchr(now->value, '+')) {
+		m->value = strtod(now->value, NULL);
 		return;
 	}
 	for (int i = 0; i < STEPS; i++)
 		sum += number_at(to->gpu, key, from->at + (to->at - from->at) * (i + .5) / STEPS, 0);
 	m->value = sum / STEPS;
-	m->ret = OK;
 }
 
 API ret nvmlGpmMetricsGet(metrics_get *q)

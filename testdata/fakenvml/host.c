@@ -34,6 +34,7 @@ API const char *nvmlErrorString(ret e)
 	return text;
 }
 
+#ifndef MINIMAL
 API ret nvmlSystemGetDriverVersion(char *to, unsigned size)
 {
 	const char *version = text_at(-1, "driver", now());
@@ -58,9 +59,20 @@ API ret nvmlDeviceGetHandleByIndex(unsigned i, device *to)
 	return OK;
 }
 
+static ret cuda(int *to)
+{
+	if (!users)
+		return UNINITIALIZED;
+	*to = (int)number(-1, "cuda");
+	return *to ? OK : NOT_FOUND;
+}
+
+API ret nvmlSystemGetCudaDriverVersion(int *to) { return cuda(to); }
+
 #if !defined OLD_DRIVER && !defined NOT_NVML
 API ret nvmlInit_v2(void) { return init(); }
 API ret nvmlDeviceGetCount_v2(unsigned *to) { return nvmlDeviceGetCount(to); }
 API ret nvmlDeviceGetHandleByIndex_v2(unsigned i, device *to) { return nvmlDeviceGetHandleByIndex(i, to); }
+API ret nvmlSystemGetCudaDriverVersion_v2(int *to) { return cuda(to); }
 #endif
-
+#endif
