@@ -38,7 +38,10 @@ type GPUDevice struct {
 	Virtual      string    `json:"virtual,omitempty"`       // "passthrough", "vgpu", "host-vgpu", "host-vsga"; empty: bare metal
 	CPUs         string    `json:"cpus,omitempty"`          // the host's, near to it: "0-31,64-95"
 	ActivityFrom string    `json:"activity_from,omitempty"` // what measured SM, tensor and DRAM activity: "gpm", "dcgm"
-	ActivityAt   time.Time `json:"activity_at,omitzero"`    // when it did, where that is not At
+	ActivityAt   time.Time `json:"activity_at,omitzero"`    // when it did, where that is not At; too long ago for now: those readings are stale
+
+	InstanceID    Opt[uint64] `json:"instance_id,omitzero"`     // number of a MIG instance on its parent (its GPU instance), which all sources agree on
+	PeriodSeconds float64     `json:"period_seconds,omitempty"` // how often the source renews its readings, where that is more rarely than a sample is made
 
 	GraphicsActiveRatio           Opt[float64] `json:"graphics_active_ratio,omitzero"`      // time in which the compute or graphics engine was busy, of cycles
 	SMOccupancyRatio              Opt[float64] `json:"sm_occupancy_ratio,omitzero"`         // warps on the SMs over the most there can be

@@ -4,7 +4,7 @@
 // Window (the last samples, and the arithmetic over them) and, for probes that
 // read over HTTP, Endpoint and Fetcher (bounded in time and bytes).
 //
-// Its children either fill sections (scrape, host, nvml, cpuprofile, enginelog),
+// Its children either fill sections (scrape, host, nvml, dcgm, amdgpu, cpuprofile, enginelog),
 // interpret them (dialect, frames: pure functions) or keep them (record). They
 // never import each other. A published Sample is never changed.
 package probes
@@ -69,5 +69,4 @@ type Section interface{ AddTo(*Sample) }
 func (s *Scrape) AddTo(to *Sample)   { to.Scrapes = append(to.Scrapes, s) }
 func (r *Requests) AddTo(to *Sample) { to.Requests = append(to.Requests, r) }
 func (h *Host) AddTo(to *Sample)     { to.Host = h }
-func (g *GPU) AddTo(to *Sample)      { to.GPU = g }
 func (p *Profile) AddTo(to *Sample)  { to.Profile = p }

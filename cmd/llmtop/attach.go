@@ -33,6 +33,7 @@ type attachOptions struct {
 	logs     []string         // of the engine, as enginelog.ParseSource reads them
 	canary   time.Duration    // pace of our own requests; 0: none
 	otlp     string           // where traces are received, host:port; empty: nowhere
+	dcgm     string           // a DCGM exporter's URL, "off", or empty: one that may be here
 	stderr   func() io.Writer // takes what is said before the screen starts; nil: nobody
 	reaching reachOptions
 	seen     *discover.Report // what was found already; nil: nobody has looked
@@ -44,6 +45,7 @@ func (o *attachOptions) flags(cmd *cobra.Command) {
 	o.logFlag(cmd)
 	o.canaryFlag(cmd)
 	o.otlpFlag(cmd)
+	o.dcgmFlag(cmd)
 	o.reaching.flags(cmd)
 }
 
@@ -66,7 +68,7 @@ func attach(o attachOptions) *attached {
 	interval := o.interval
 	list = append(list, a.hostProbes(interval)...)
 	list = append(list, a.processProbes(interval)...)
-	list = append(list, a.gpuProbes(interval)...)
+	list = append(list, a.gpuProbes(o)...)
 	list = append(list, logProbes(o.logs, interval, a.pid)...)
 	list = append(list, o.otlpProbes(a.urls)...)
 	a.start(interval, list)

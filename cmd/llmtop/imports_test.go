@@ -30,6 +30,8 @@ var arrows = map[string][]string{
 	"probes/dialect":           {"probes"},
 	"probes/discover":          {"probes"},
 	"probes/nvml":              {"probes"},
+	"probes/dcgm":              {"probes"},
+	"probes/amdgpu":            {"probes"},
 	"probes/host":              {"probes"},
 	"probes/cpuprofile":        {"probes"},
 	"probes/enginelog":         {"probes"},
