@@ -73,13 +73,19 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 		age, _ := v.age(d.At)
 		return r.add(bad, clean(d.Err)).add(old, lastSeen(d.At, age))
 	}
-	if w < 60 {
-		return append(r, narrowDevice(v, d)...)
+	age, isOld := v.at.Sub(d.At), !v.stands(d)
+	fresh := func(t tone) tone {
+		if isOld {
+			return old
+		}
+		return t
 	}
-	age, isOld := v.age(d.At)
-	t := v.fresh(d.At, plain)
+	t := fresh(plain)
+	if w < 60 {
+		return append(r, narrowDevice(t, d)...)
+	}
 	if w >= 96 {
-		r = r.left(v.fresh(d.At, faint), 15, shortGPU(d.Name))
+		r = r.left(fresh(faint), 15, shortGPU(d.Name))
 	}
 	if w >= 96 || !d.SMActiveRatio.Seen() {
 		r = r.add(faint, "kern").right(t, 6, show(d.KernelActiveRatio, percent))
@@ -91,7 +97,7 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 		r = r.add(faint, "SM  ").right(t, 6, show(d.SMActiveRatio, percent))
 	}
 	r = r.add(faint, "  DRAM").right(t, 6, show(d.DRAMActiveRatio, percent)).
-		right(v.fresh(d.At, powerTone(d)), 10, overLimit(d.PowerWatts, d.PowerLimitWatts, watts, "W")).
+		right(fresh(powerTone(d)), 10, overLimit(d.PowerWatts, d.PowerLimitWatts, watts, "W")).
 		right(t, 10, show(d.SMClockHertz, gigahertz)).
 		right(t, 7, show(d.TemperatureCelsius, func(c float64) string { return digits(c) + " °C" })).
 		add(faint, "  mem").right(t, 6, show(usedRatio(d), percent))
@@ -106,7 +112,7 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 
 // narrowDevice is a device where there is room for little: what is wrong with it, else how
 // busy it is.
-func narrowDevice(v *view, d *probes.GPUDevice) row {
+func narrowDevice(t tone, d *probes.GPUDevice) row {
 	if troubles := deviceTroubles(d); len(troubles) > 0 {
 		return row{}.add(bad, "⚠ "+strings.Join(troubles, ", "))
 	}
@@ -114,7 +120,7 @@ func narrowDevice(v *view, d *probes.GPUDevice) row {
 	if d.SMActiveRatio.Seen() {
 		name, active = "SM", d.SMActiveRatio
 	}
-	return row{}.add(faint, name).add(v.fresh(d.At, plain), " "+show(active, percent)+"  "+show(d.PowerWatts, wattage)+"  "+show(d.TemperatureCelsius, degrees))
+	return row{}.add(faint, name).add(t, " "+show(active, percent)+"  "+show(d.PowerWatts, wattage)+"  "+show(d.TemperatureCelsius, degrees))
 }
 
 // troubledGPU is the device that is worst off, as a row; nil when all are well.
@@ -173,6 +179,11 @@ func narrowed(d *probes.GPUDevice) (string, bool) {
 		return "PCIe gen " + count(gen.Or(0)) + " of " + count(highest.Or(0)), true
 	}
 	return "", false
+}
+
+// stands reports whether a device's readings stand for now: an exporter's do for longer.
+func (v *view) stands(d *probes.GPUDevice) bool {
+	return d.At.IsZero() || d.Stands(v.at, v.staleAfter(v.everyOf(d.At)))
 }
 
 func lastSeen(at time.Time, age time.Duration) string {
