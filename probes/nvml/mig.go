@@ -90,6 +90,9 @@ func (d *nvmlDevice) instanceAt(r *reader, i int) *instance {
 		Source: k.Source, PCIAddress: k.PCIAddress, Architecture: k.Architecture, Virtual: k.Virtual, CPUs: k.CPUs,
 	}.WithoutReadings(probes.Unsupported)
 	n.fixed.NUMANode = k.NUMANode
+	if n.number >= 0 {
+		n.fixed.InstanceID = probes.Some(uint64(n.number))
+	}
 	return n
 }
 

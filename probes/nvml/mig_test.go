@@ -36,6 +36,9 @@ func TestMIG(t *testing.T) {
 	if !whole.MIG || whole.Instance != "" || whole.Parent != "" {
 		t.Errorf("the device: %+v", whole)
 	}
+	if id, ok := part.InstanceID.Get(); !ok || whole.InstanceID.Seen() {
+		t.Errorf("an instance's number: %v, %v", id, ok)
+	}
 	readings(t, whole, map[string]any{"kernel_active_ratio": unsupported, "memory_active_ratio": unsupported, "power_watts": 612,
 		"rows_remapped_corrected": unsupported, "sm_active_ratio": .8})
 	if part.UUID != "MIG-00000000-0000-0000-0000-000000000000" || part.Instance != "4g.71gb" || part.Parent != whole.UUID || part.Index != 0 ||
