@@ -2,7 +2,8 @@ package probes
 
 import "time"
 
-// Host is the machine as a whole. Counters are cumulative since boot.
+// Host is the machine as a whole. Counters are cumulative since boot; those of the
+// network are of the namespace that llmtop runs in.
 type Host struct {
 	At                   time.Time    `json:"at"`
 	CPUs                 int          `json:"cpus"`
@@ -18,7 +19,7 @@ type Host struct {
 	IOPressure           Pressure     `json:"io_pressure,omitzero"`
 
 	Kernel                  string       `json:"kernel,omitempty"`  // release: "6.8.0-45-generic"
-	Virtual                 string       `json:"virtual,omitempty"` // the hypervisor, when it is known: "kvm"
+	Virtual                 string       `json:"virtual,omitempty"` // the hypervisor: "kvm"; "unknown" for one that does not tell
 	BootedAt                time.Time    `json:"booted_at,omitzero"`
 	BusiestCoreSecs         Opt[float64] `json:"busiest_core_seconds_total,omitzero"` // grows by what the busiest core of each interval was busy
 	FullCores               Opt[float64] `json:"full_cores,omitzero"`                 // cores at least 95 % busy in the last interval
@@ -63,7 +64,8 @@ type Disk struct {
 
 // Filesystem is how full one is.
 type Filesystem struct {
-	Mount      string       `json:"mount"`
+	Mount      string       `json:"mount"`            // "" for that of an engine whose working directory this user may not see
+	Engine     bool         `json:"engine,omitempty"` // as the engine sees it: of its working directory, or a container's own in place of the host's
 	TotalBytes Opt[float64] `json:"total_bytes,omitzero"`
 	FreeBytes  Opt[float64] `json:"free_bytes,omitzero"` // for ordinary users
 }

@@ -75,8 +75,9 @@ type Thread struct {
 // Neighbours are the processes beside the engines' that take most, looked at rarely.
 type Neighbours struct {
 	At          time.Time   `json:"at"`
-	SpanSeconds float64     `json:"span_seconds"` // over which the rates are
-	Processes   int         `json:"processes"`    // on the host, without the engines' and llmtop
+	SpanSeconds float64     `json:"span_seconds"`      // over which the rates are
+	Processes   int         `json:"processes"`         // on the host, threads of the kernel too, without the engines' and llmtop
+	Partial     bool        `json:"partial,omitempty"` // this user may not see all processes
 	List        []Neighbour `json:"list,omitempty"`
 }
 
@@ -87,7 +88,7 @@ type Neighbour struct {
 	User         string       `json:"user,omitempty"`
 	CPUCores     Opt[float64] `json:"cpu_cores,omitzero"`
 	RSSBytes     Opt[float64] `json:"rss_bytes,omitzero"`
-	IOBytesPerS  Opt[float64] `json:"io_bytes_per_second,omitzero"` // to and from disks
+	IOBytesPerS  Opt[float64] `json:"io_bytes_per_second,omitzero"` // to and from disks; asked of those that are busy, blocked or large
 	SharedCPUs   Opt[float64] `json:"shared_cpus,omitzero"`         // cores that both it and the engine may run on
 	Blocked      bool         `json:"blocked,omitempty"`            // in uninterruptible sleep
 	CgroupWeight Opt[float64] `json:"cgroup_weight,omitzero"`       // of its CPU cgroup; 100 is usual (version 1: 1024)

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strconv"
 	"syscall"
-
-	"llmtop/probes"
 )
 
 // maxFile bounds a file of /proc or a cgroup; /proc/stat of a 512-core machine has about 100 KB.
@@ -40,6 +38,24 @@ func read(path string, buf []byte) ([]byte, error) {
 	return buf, nil
 }
 
+// readHead returns the first part of a file, what one call gives that fits in buf: all of
+// a process's stat.
+func readHead(path string, buf []byte) ([]byte, error) {
+	fd, err := open(path)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer syscall.Close(fd)
+	n, err := syscall.Read(fd, buf)
+	for err == syscall.EINTR {
+		n, err = syscall.Read(fd, buf)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "read", Path: path, Err: err}
+	}
+	return buf[:n], nil
+}
+
 func open(path string) (fd int, err error) {
 	for {
 		if fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != syscall.EINTR {
@@ -62,16 +78,4 @@ func value(text []byte, key string) (float64, bool) {
 		return v, err == nil
 	}
 	return 0, false
-}
-
-// swapIn is the pages read back from swap since boot.
-func swapIn(path string) probes.Opt[float64] {
-	text, err := read(path, nil)
-	if err != nil {
-		return probes.None[float64](why(err))
-	}
-	if v, ok := value(text, "pswpin"); ok {
-		return probes.Some(v)
-	}
-	return probes.None[float64](probes.NotExposed)
 }

@@ -1,7 +1,7 @@
-// Package host reads the machine and the engine's process: in flow /proc and the
-// cgroup files below a root that is a parameter, out flow *probes.Host and
-// *probes.Process sections with cumulative counters. A reading that the kernel
-// does not offer, or not to this user, is an empty Opt with the reason.
+// Package host reads the machine and the engine's process: in flow /proc, /sys and the
+// cgroup files below a root that is a parameter, out flow *probes.Host, *probes.Process,
+// *probes.Neighbours and *probes.Sockets sections with cumulative counters. A reading that
+// the kernel does not offer, or not to this user, is an empty Opt with the reason.
 package host
 
 import (
@@ -14,77 +14,90 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-	"github.com/shirou/gopsutil/v3/common"
-	"github.com/shirou/gopsutil/v3/cpu"
-	"github.com/shirou/gopsutil/v3/mem"
 
 	"llmtop/probes"
 )
 
-// Host reads the machine as a whole. It is a probes.Probe.
+// slowly is how often that is read which changes slowly or is dear to read: what devices
+// and mounts there are, NUMA nodes, how full file systems are. It is carried in between.
+const slowly = 10 * time.Second
+
+// Host reads the machine as a whole. It is a probes.Probe. Of the network it sees the
+// namespace that llmtop runs in.
 type Host struct {
-	root string
-	env  common.EnvMap // where gopsutil looks
-	cpus int           // counted once
+	root    string
+	engines func() []int
+	buf     []byte
+	next    time.Time // when what changes slowly is due
+
+	kernel, hypervisor string
+	cores              coreTimes
+	numa               []probes.NUMANode
+	filesystems        filesystems
+	nics               nics
 }
 
-// NewHost returns a probe of the machine below root ("" or "/" for this one).
-func NewHost(root string) *Host {
-	root = filepath.Clean("/" + root)
-	return &Host{root: root, env: common.EnvMap{
-		common.HostProcEnvKey: filepath.Join(root, "proc"),
-		common.HostSysEnvKey:  filepath.Join(root, "sys"),
-	}}
+// NewHost returns a probe of the machine below root ("" or "/" for this one). engines
+// names the processes of engines, of which the file systems are told that they work in;
+// nil stands for none.
+func NewHost(root string, engines func() []int) *Host {
+	if engines == nil {
+		engines = func() []int { return nil }
+	}
+	h := &Host{root: filepath.Clean("/" + root), engines: engines}
+	h.wait(someWait)
+	return h
+}
+
+// wait sets how long a read waits for what may never come.
+func (h *Host) wait(d time.Duration) {
+	h.filesystems.patience, h.nics.links.patience, h.nics.ports.patience = d, d, d
 }
 
 // Name is "host".
 func (h *Host) Name() string { return "host" }
 
-// Read reads CPU, memory, load and pressure. What cannot be read is missing in
-// the section; only a machine without a readable /proc/stat is an error.
+// Read reads the machine. What cannot be read is missing in the section; only a machine
+// without a readable /proc/stat is an error.
 func (h *Host) Read(ctx context.Context) (probes.Section, error) {
-	ctx = context.WithValue(ctx, common.EnvKey, h.env)
-	s := &probes.Host{At: probes.Stamp(time.Now())}
-	err := h.cpu(ctx, s)
-	h.memory(ctx, s)
-	h.kernel(s)
+	now := time.Now()
+	s := &probes.Host{At: probes.Stamp(now)}
+	stat, err := h.file("proc/stat")
+	if err == nil {
+		err = h.cores.fill(stat, s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the host's CPU times: %w", err)
 	}
+	if h.next.IsZero() {
+		h.kernel, h.hypervisor = kernelRelease(h.root), hypervisor(h.root)
+	}
+	if !now.Before(h.next) {
+		h.next = now.Add(slowly)
+		h.numa = numaNodes(h.root)
+		h.filesystems.find(h.root, h.engines())
+	}
+	s.Kernel, s.Virtual, s.NUMANodes = h.kernel, h.hypervisor, h.numa
+	h.stalls(s)
+	fillMemory(s, h.file)
+	fillTCP(s, h.file)
+	s.Disks = h.disks()
+	s.Filesystems = h.filesystems.usage(ctx, now)
+	s.NICs = h.nics.read(h.root, now, h.file)
 	return s, nil
 }
 
-// cpu sums user, nice, system, interrupts and steal; guest time is inside user.
-func (h *Host) cpu(ctx context.Context, s *probes.Host) error {
-	times, err := cpu.TimesWithContext(ctx, false)
-	if err != nil {
-		return err
+// file reads one of the machine's files, valid until the next.
+func (h *Host) file(path string) ([]byte, error) {
+	text, err := read(filepath.Join(h.root, path), h.buf)
+	if cap(text) > cap(h.buf) {
+		h.buf = text
 	}
-	if len(times) == 0 {
-		return errors.New("no cpu line in /proc/stat")
-	}
-	t := times[0]
-	s.CPUBusySecondsTotal = probes.Some(t.User + t.Nice + t.System + t.Irq + t.Softirq + t.Steal)
-	s.CPUStealSecondsTotal = probes.Some(t.Steal)
-	s.CPUWaitSecondsTotal = probes.Some(t.Iowait)
-	if h.cpus == 0 {
-		h.cpus, _ = cpu.CountsWithContext(ctx, true)
-	}
-	s.CPUs = h.cpus
-	return nil
+	return text, err
 }
 
-func (h *Host) memory(ctx context.Context, s *probes.Host) {
-	s.MemoryTotalBytes, s.MemoryAvailableBytes = probes.None[float64](probes.NotExposed), probes.None[float64](probes.NotExposed)
-	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil && m.Total > 0 { // without /proc/meminfo it is all zeros
-		s.MemoryTotalBytes = probes.Some(float64(m.Total))
-		s.MemoryAvailableBytes = probes.Some(float64(m.Available))
-	}
-	s.SwapInTotal = swapIn(filepath.Join(h.root, "proc/vmstat"))
-}
-
-// kernel reads the load and pressure stall information.
-func (h *Host) kernel(s *probes.Host) {
+// stalls reads the load and pressure stall information.
+func (h *Host) stalls(s *probes.Host) {
 	fs, err := procfs.NewFS(filepath.Join(h.root, "proc"))
 	if err != nil {
 		return
@@ -117,7 +130,7 @@ func pressure(stats procfs.PSIStats, err error) probes.Pressure {
 	return p
 }
 
-// why names the reason behind an error of a /proc or cgroup file.
+// why names the reason behind an error of a file of the kernel.
 func why(err error) probes.Absence {
 	switch {
 	case errors.Is(err, os.ErrPermission):

@@ -25,7 +25,7 @@ func ReadMachine(root string) Machine {
 		return string(b)
 	}
 	m := Machine{
-		Kernel: probes.Printable(file("proc/sys/kernel/osrelease"), 100),
+		Kernel: kernelRelease(filepath.Clean("/" + root)),
 		OS:     probes.Printable(strings.Trim(after(file("etc/os-release"), "PRETTY_NAME", "="), `"'`), 100),
 		CPU:    probes.Printable(after(file("proc/cpuinfo"), "model name", ":"), 100),
 	}

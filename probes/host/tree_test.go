@@ -41,3 +41,31 @@ func remove(t testing.TB, root, path string) {
 		t.Fatal(err)
 	}
 }
+
+// files lists the files below root.
+func files(t testing.TB, root string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			path, err = filepath.Rel(root, path)
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+// symlink makes a symbolic link below root.
+func symlink(t testing.TB, root, to, path string) {
+	t.Helper()
+	path = filepath.Join(root, path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(to, path); err != nil {
+		t.Fatal(err)
+	}
+}

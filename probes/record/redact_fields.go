@@ -65,7 +65,7 @@ var fieldRules = map[string]rule{
 	"Connection.Peer":     {"addresses of clients", nil, (*redactor).hashed},
 
 	"Host.Kernel":      {"versions of kernels", nil, (*redactor).hashed},
-	"Host.Virtual":     {"hypervisors", keepWords("kvm", "vmware", "xen", "hyperv", "docker", "lxc", "qemu"), (*redactor).hashed},
+	"Host.Virtual":     {"hypervisors", keepWords("kvm", "qemu", "vmware", "xen", "hyperv", "virtualbox", "parallels", "unknown"), (*redactor).hashed},
 	"NUMANode.CPUs":    cpuLists,
 	"Disk.Name":        {"names of disks", keepShape(diskShape), (*redactor).hashed},
 	"Filesystem.Mount": {"mount points", keepWords("/", "/tmp", "/dev/shm"), (*redactor).hashed},
