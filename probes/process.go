@@ -30,9 +30,10 @@ type Process struct {
 	DescriptorsLimit        Opt[float64] `json:"descriptors_limit,omitzero"`       // of that member
 	ReadBytesTotal          Opt[float64] `json:"read_bytes_total,omitzero"`        // from disks
 	WriteBytesTotal         Opt[float64] `json:"write_bytes_total,omitzero"`       // to disks
-	CgroupPath              string       `json:"cgroup_path,omitempty"`            // of the group with the tightest CPU quota
-	CgroupPressure          Pressure     `json:"cgroup_pressure,omitzero"`         // CPU, of the group (version 2)
-	MemoryLimitBytes        Opt[float64] `json:"memory_limit_bytes,omitzero"`      // tightest cgroup limit, absent when unlimited
+	CgroupPath              string       `json:"cgroup_path,omitempty"`            // of the group whose throttling is told: the one throttled most, else with the tightest CPU quota
+	CgroupPressure          Pressure     `json:"cgroup_pressure,omitzero"`         // CPU, of the group (version 2) that PID is in
+	CgroupMemoryPressure    Pressure     `json:"cgroup_memory_pressure,omitzero"`  // memory, of that group
+	MemoryLimitBytes        Opt[float64] `json:"memory_limit_bytes,omitzero"`      // of the cgroup nearest to its limit (max or high), absent when unlimited
 	MemoryLimitUsedBytes    Opt[float64] `json:"memory_limit_used_bytes,omitzero"` // of the group that sets it, page cache that can be given back left out
 	CgroupOOMKillsTotal     Opt[float64] `json:"cgroup_oom_kills_total,omitzero"`
 	AllowedCPUs             Opt[float64] `json:"allowed_cpus,omitzero"`               // cores that a member may run on, of the member with the fewest

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"bytes"
 	"path/filepath"
 	"strconv"
 )
@@ -35,13 +34,9 @@ func startOf(dir string) string {
 	if err != nil {
 		return ""
 	}
-	i := bytes.LastIndexByte(text, ')') // a name may hold anything
-	if i < 0 {
+	_, fields := statFields(text)
+	if len(fields[statState]) != 1 || (stat{state: fields[statState][0]}).dead() {
 		return ""
 	}
-	fields := bytes.Fields(text[i+1:])
-	if len(fields) < 20 || len(fields[0]) != 1 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
-		return ""
-	}
-	return string(fields[19])
+	return string(fields[statStart])
 }

@@ -3,74 +3,81 @@ package host
 import (
 	"bytes"
 	"iter"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"llmtop/probes"
+	"syscall"
 )
 
-// limits fills in the CPU quota of the process and how often it was throttled:
-// of all cgroups from its own up to the root, the one with the tightest quota
-// decides. Without any quota the process's own cgroup tells (0 throttled).
-func limits(root string, pid int, s *probes.Process) {
-	none := probes.None[float64](probes.NotExposed)
-	s.CgroupPeriodsTotal, s.CgroupThrottledTotal, s.CgroupThrottledSecTotal, s.CPULimitCores = none, none, none, none
-	membership, err := read(filepath.Join(root, "proc", strconv.Itoa(pid), "cgroup"), nil)
-	if err != nil {
-		none = probes.None[float64](why(err))
-		s.CgroupPeriodsTotal, s.CgroupThrottledTotal, s.CgroupThrottledSecTotal, s.CPULimitCores = none, none, none, none
-		return
-	}
-	var tightest, own *group
-	for _, dir := range cgroupDirs(filepath.Join(root, "sys/fs/cgroup"), string(membership)) {
-		g, ok := readGroup(dir)
-		if !ok {
-			continue
-		}
-		if own == nil {
-			own = g
-		}
-		if g.cores > 0 && (tightest == nil || g.cores < tightest.cores) {
-			tightest = g
-		}
-	}
-	if tightest == nil {
-		tightest = own
-	}
-	if tightest != nil {
-		tightest.fill(s)
-	}
+// cgroups are where a process is a member.
+type cgroups struct {
+	root       string
+	pid        int
+	membership string // what /proc/PID/cgroup says
 }
 
-// group is the CPU side of one cgroup.
-type group struct {
-	cores                       float64 // quota in cores, 0 when unlimited
-	periods, throttled, seconds float64
-}
-
-func (g *group) fill(s *probes.Process) {
-	s.CgroupPeriodsTotal = probes.Some(g.periods)
-	s.CgroupThrottledTotal = probes.Some(g.throttled)
-	s.CgroupThrottledSecTotal = probes.Some(g.seconds)
-	if g.cores > 0 {
-		s.CPULimitCores = probes.Some(g.cores)
-	}
-}
-
-// cgroupDirs lists the directories of a process's CPU cgroup and of all above
-// it, innermost first: version 1 where a cpu controller is mounted, else version 2.
-func cgroupDirs(mount, membership string) []string {
+// dirs lists the directories of a controller's group and of all above it, innermost
+// first: of version 1 where the controller is mounted so, then of version 2.
+func (c cgroups) dirs(controller string) []string {
 	var v1, v2 []string
-	for controllers, path := range memberOf(membership) {
+	for controllers, path := range memberOf(c.membership) {
 		switch {
 		case controllers == "":
-			v2 = append(upwards(mount, path), upwards(mount+"/unified", path)...)
-		case strings.Contains(","+controllers+",", ",cpu,"):
-			v1 = append(upwards(mount+"/cpu", path), upwards(mount+"/"+controllers, path)...)
+			v2 = append(c.below("", path), c.below("unified", path)...)
+		case strings.Contains(","+controllers+",", ","+controller+","):
+			if v1 = c.below(controllers, path); !exists(filepath.Join(c.mount(), controllers)) {
+				v1 = c.below(controller, path)
+			}
 		}
 	}
 	return append(v1, v2...)
+}
+
+func (c cgroups) mount() string { return filepath.Join(c.root, "sys/fs/cgroup") }
+
+// below lists a path in one hierarchy and its parents. A path with ".." is that of a
+// process outside our cgroup namespace, as seen from within: what the process itself sees
+// at its mount is taken if it stands there, else the path from the hierarchy's root.
+func (c cgroups) below(hierarchy, path string) []string {
+	ours := filepath.Join(c.mount(), hierarchy)
+	if !strings.Contains(path, "..") {
+		return upwards(ours, path)
+	}
+	theirs := filepath.Join(c.root, "proc", strconv.Itoa(c.pid), "root/sys/fs/cgroup", hierarchy)
+	if alike(theirs, ours) && c.stands(theirs) {
+		return []string{theirs}
+	}
+	if dirs := upwards(ours, path); len(dirs) > 1 && c.stands(dirs[0]) {
+		return dirs
+	}
+	return nil
+}
+
+// stands reports whether the process is in the group with this directory.
+func (c cgroups) stands(dir string) bool {
+	text, err := read(dir+"/cgroup.procs", nil)
+	if err != nil {
+		return false
+	}
+	for word := range bytes.FieldsSeq(text) {
+		if string(word) == strconv.Itoa(c.pid) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether two directories are of the same kind of file system. In a
+// container anything may have been put where the kernel's files are expected.
+func alike(a, b string) bool {
+	var fa, fb syscall.Statfs_t
+	return syscall.Statfs(a, &fa) == nil && syscall.Statfs(b, &fb) == nil && fa.Type == fb.Type
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // memberOf reads /proc/PID/cgroup: the controllers of each hierarchy that the process
@@ -78,8 +85,8 @@ func cgroupDirs(mount, membership string) []string {
 func memberOf(membership string) iter.Seq2[string, string] {
 	return func(yield func(controllers, path string) bool) {
 		for line := range strings.Lines(membership) {
-			fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
-			if len(fields) != 3 || strings.Contains(fields[2], "..") {
+			fields := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+			if len(fields) != 3 || strings.Contains(fields[1], "/") {
 				continue
 			}
 			if !yield(fields[1], fields[2]) {
@@ -98,42 +105,4 @@ func upwards(base, path string) (dirs []string) {
 		}
 	}
 	return dirs
-}
-
-// readGroup reads cpu.stat and the quota: cpu.max of version 2 ("quota period"
-// or "max period", microseconds) or cpu.cfs_quota_us (-1: none) of version 1.
-func readGroup(dir string) (*group, bool) {
-	stat, err := read(dir+"/cpu.stat", nil)
-	if err != nil {
-		return nil, false
-	}
-	g := &group{}
-	g.periods, _ = value(stat, "nr_periods")
-	g.throttled, _ = value(stat, "nr_throttled")
-	if us, ok := value(stat, "throttled_usec"); ok {
-		g.seconds = us / 1e6
-	} else if ns, ok := value(stat, "throttled_time"); ok {
-		g.seconds = ns / 1e9
-	}
-	if text, err := read(dir+"/cpu.max", nil); err == nil {
-		g.cores = quota(bytes.Fields(text))
-	} else if q, err := read(dir+"/cpu.cfs_quota_us", nil); err == nil {
-		if period, err := read(dir+"/cpu.cfs_period_us", nil); err == nil {
-			g.cores = quota(append(bytes.Fields(q), bytes.Fields(period)...))
-		}
-	}
-	return g, true
-}
-
-// quota is quota over period in cores, 0 when there is none.
-func quota(fields [][]byte) float64 {
-	if len(fields) < 2 {
-		return 0
-	}
-	q, err1 := strconv.ParseFloat(string(fields[0]), 64)
-	period, err2 := strconv.ParseFloat(string(fields[1]), 64)
-	if err1 != nil || err2 != nil || q <= 0 || period <= 0 {
-		return 0
-	}
-	return q / period
 }

@@ -1,35 +1,64 @@
 package host
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-func TestCgroupV1(t *testing.T) {
-	s := readProcess(t, NewProcess(tree(t, "process-v1.txtar"), fixed(42)))
-	if s.CPULimitCores.Or(-1) != 0.5 || s.CgroupPeriodsTotal.Or(-1) != 400 || s.CgroupThrottledTotal.Or(-1) != 100 || s.CgroupThrottledSecTotal.Or(-1) != 3 {
-		t.Errorf("got %+v", s)
+func TestCgroupDirs(t *testing.T) {
+	for _, c := range []struct {
+		name, membership string
+		files            []string // what there is below sys/fs/cgroup, or where a path with proc/ says
+		want             []string
+	}{
+		{"v2", "0::/a/b\n", nil, []string{"a/b", "a", "", "unified/a/b", "unified/a", "unified"}},
+		{"v1 first", "0::/\n4:cpu:/x\n2:cpuset:/y\n", nil, []string{"cpu/x", "cpu", "", "unified"}},
+		{"v1, named after all controllers", "3:cpu,cpuacct:/x\n", []string{"cpu,cpuacct/x/cpu.stat"}, []string{"cpu,cpuacct/x", "cpu,cpuacct"}},
+		{"v1, named after the one", "3:cpu,cpuacct:/x\n", []string{"cpu/x/cpu.stat"}, []string{"cpu/x", "cpu"}},
+		{"another container, from its own mount", "0::/../other\n", []string{"x", "proc/42/root/sys/fs/cgroup/cgroup.procs"}, []string{"/proc/42/root/sys/fs/cgroup"}},
+		{"the host, from the mount", "0::/../../vllm.service\n", []string{"vllm.service/cgroup.procs", "proc/42/root/sys/fs/cgroup/x"}, []string{"vllm.service", ""}},
+		{"not where it says", "0::/../other\n", []string{"other/cpu.stat"}, nil},
+		{"not upwards out", "0::/../../etc\n", nil, nil},
+		{"nonsense", "hello\n1:2\n::\n5:../cpu:/\n", nil, []string{"", "unified"}},
+	} {
+		root := t.TempDir()
+		for _, file := range c.files {
+			if !strings.HasPrefix(file, "proc/") {
+				file = "sys/fs/cgroup/" + file
+			}
+			put(t, root, file, "7\n42\n")
+		}
+		var got []string
+		for _, dir := range (cgroups{root, 42, c.membership}).dirs("cpu") {
+			dir, inside := strings.CutPrefix(dir, filepath.Join(root, "sys/fs/cgroup"))
+			if dir = strings.TrimPrefix(dir, root); inside {
+				dir = strings.TrimPrefix(dir, "/")
+			}
+			got = append(got, dir)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := upwards("/c", "/"+strings.Repeat("x/", 200)); len(got) != 32 {
+		t.Errorf("%d directories", len(got))
 	}
 }
 
-func TestCgroupDirs(t *testing.T) {
-	cases := []struct {
-		name, membership string
-		want             []string
-	}{
-		{"v2", "0::/a/b\n", []string{"/c/a/b", "/c/a", "/c", "/c/unified/a/b", "/c/unified/a", "/c/unified"}},
-		{"v1 first", "0::/\n4:cpu:/x\n2:cpuset:/y\n", []string{"/c/cpu/x", "/c/cpu", "/c/cpu/x", "/c/cpu", "/c", "/c/unified"}},
-		{"not upwards out", "0::/../../etc\n", nil},
-		{"nonsense", "hello\n1:2\n", nil},
-	}
-	for _, c := range cases {
-		if got := cgroupDirs("/c", c.membership); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+func TestGroupName(t *testing.T) {
+	for _, c := range []struct{ membership, dir, want string }{
+		{"0::/kubepods/pod7\n", "/sys/fs/cgroup/kubepods/pod7", "/kubepods/pod7"},
+		{"0::/\n", "/sys/fs/cgroup", "/"},
+		{"3:cpu,cpuacct:/docker/a\n", "/sys/fs/cgroup/cpu,cpuacct/docker/a", "/docker/a"},
+		{"3:cpu,cpuacct:/cpus\n", "/sys/fs/cgroup/cpus", "/cpus"},
+		{"3:cpu:/x\n0::/y\n", "/sys/fs/cgroup/unified/y", "/y"},
+		{"0::/../a\n", "/proc/42/root/sys/fs/cgroup", "/"},
+	} {
+		if got := (cgroups{"/", 42, c.membership}).name(c.dir); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.dir, got, c.want)
 		}
-	}
-	if got := upwards("/c", "/"+string(make([]byte, 200))); len(got) > 32 {
-		t.Errorf("%d directories", len(got))
 	}
 }
 

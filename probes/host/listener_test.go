@@ -103,6 +103,7 @@ func TestPIDOfAnotherUsersProcess(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "proc/42/fd"), 0); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(root, "proc/42/fd"), 0o755) }) // else it cannot be removed
 	if _, err := pidOf(root, "127.0.0.1:8000"); err == nil || !strings.Contains(err.Error(), "needs root or CAP_SYS_PTRACE") {
 		t.Errorf("got %v", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,7 +13,7 @@ import (
 	"llmtop/probes"
 )
 
-func fixed(pid int) func() int { return func() int { return pid } }
+func fixed(pid int) func() []Engine { return func() []Engine { return []Engine{{PID: pid}} } }
 
 func readProcess(t *testing.T, p *Process) *probes.Process {
 	t.Helper()
@@ -28,11 +27,22 @@ func readProcess(t *testing.T, p *Process) *probes.Process {
 func TestProcess(t *testing.T) {
 	s := readProcess(t, NewProcess(tree(t, "process-v2.txtar"), fixed(42)))
 	some := probes.Some[float64]
+	rss := some(2500 * float64(os.Getpagesize()))
 	want := probes.Process{
 		At: s.At, PID: 42, Name: "llm engine", StartedAt: time.Unix(1796000060, 0).UTC(),
-		CPUSecondsTotal: some(15), RSSBytes: some(2500 * float64(os.Getpagesize())), Threads: some(3), MajorFaultsTotal: some(77),
+		CPUSecondsTotal: some(15), RSSBytes: rss, Threads: some(3), MajorFaultsTotal: some(77),
 		RunWaitSecondsTotal: some(3.5), BusiestThreadSecs: some(10), VoluntarySwitchesTotal: some(175), PreemptedSwitchesTotal: some(16),
 		CgroupPeriodsTotal: some(1000), CgroupThrottledTotal: some(250), CgroupThrottledSecTotal: some(12.5), CPULimitCores: some(1.5),
+
+		BlockedThreads: some(0), BlockedSecondsTotal: some(0), Descriptors: some(2), DescriptorsLimit: some(1024),
+		ReadBytesTotal: some(4096), WriteBytesTotal: some(8192), CgroupPath: "/kubepods/pod7",
+		CgroupPressure:       probes.Pressure{SomeSecondsTotal: some(3), FullSecondsTotal: some(1), SomeAvg10Ratio: some(0.25)},
+		CgroupMemoryPressure: probes.Pressure{SomeSecondsTotal: some(7), FullSecondsTotal: some(6), SomeAvg10Ratio: some(0.05)},
+		MemoryLimitBytes:     some(9e8), MemoryLimitUsedBytes: some(7e8), CgroupOOMKillsTotal: some(2),
+		AllowedCPUs: some(1), AllowedBusySecondsTotal: some(0),
+		Members: []probes.Member{{PID: 42, Parent: 1, Name: "llm engine", Rank: "server", CPUSecondsTotal: some(15), RunWaitSecondsTotal: some(3.5),
+			VoluntarySwitchesTotal: some(175), PreemptedSwitchesTotal: some(16), MajorFaultsTotal: some(77), RSSBytes: rss, Threads: some(3),
+			BlockedThreads: some(0), Descriptors: some(2), DescriptorsLimit: some(1024), AllowedCPUs: "1,3"}},
 	}
 	if !reflect.DeepEqual(*s, want) {
 		t.Errorf("got  %+v\nwant %+v", *s, want)
@@ -43,31 +53,38 @@ func TestProcess(t *testing.T) {
 func TestThreadTotalsOnlyGrow(t *testing.T) {
 	root := tree(t, "process-v2.txtar")
 	p := NewProcess(root, fixed(42))
+	defer p.Close()
 	readProcess(t, p)
 	thread := func(tid int, run, wait, voluntary int64) {
-		put(t, root, fmt.Sprintf("proc/42/task/%d/schedstat", tid), fmt.Sprintf("%d %d 1\n", run, wait))
+		put(t, root, fmt.Sprintf("proc/42/task/%d/schedstat", tid), fmt.Sprintf("%d %d %d\n", run, wait, run))
 		put(t, root, fmt.Sprintf("proc/42/task/%d/status", tid), fmt.Sprintf("voluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t0\n", voluntary))
 	}
 	steps := []struct {
 		name                     string
 		change                   func()
 		wait, busiest, voluntary float64
+		busy                     string
 	}{
-		{"nothing", func() {}, 3.5, 10, 175},
-		{"a thread ends", func() { remove(t, root, "proc/42/task/43") }, 3.5, 10, 175},
-		{"one runs 3 s", func() { thread(44, 4e9, 75e7, 30) }, 3.75, 13, 180},
-		{"a new one ran 1 s", func() { thread(45, 1e9, 25e7, 7) }, 4, 14, 187},
-		{"its number is given anew", func() { thread(45, 5e8, 125e6, 2) }, 4.125, 14.5, 189},
+		{"nothing", func() {}, 3.5, 10, 175, ""},
+		{"a thread ends", func() { // an open file of one that ended reads as nothing
+			put(t, root, "proc/42/task/43/schedstat", "")
+			remove(t, root, "proc/42/task/43")
+		}, 3.5, 10, 175, ""},
+		{"one runs 3 s", func() { thread(44, 4e9, 75e7, 30) }, 3.75, 13, 180, "44 a) D 1 (b"},
+		{"a new one ran 1 s", func() { thread(45, 1e9, 25e7, 7) }, 4, 14, 187, "45 "},
+		{"its number is given anew", func() { thread(45, 5e8, 125e6, 2) }, 4.125, 14.5, 189, "45 "},
+		{"two run", func() { thread(42, 11e9, 2e9, 100); thread(44, 6e9, 75e7, 30) }, 4.125, 16.5, 189, "44 a) D 1 (b, 42 llm engine"},
 	}
 	for _, s := range steps {
 		s.change()
 		got := readProcess(t, p)
-		for range switchesEvery - 1 { // until each thread's switches had their turn
-			got = readProcess(t, p)
+		var busy []string
+		for _, th := range got.BusyThreads {
+			busy = append(busy, fmt.Sprintf("%d %s", th.TID, th.Name))
 		}
-		if got.RunWaitSecondsTotal.Or(-1) != s.wait || got.BusiestThreadSecs.Or(-1) != s.busiest || got.VoluntarySwitchesTotal.Or(-1) != s.voluntary {
-			t.Errorf("%s: waited %v, busiest %v, switches %v; want %v, %v, %v", s.name,
-				got.RunWaitSecondsTotal, got.BusiestThreadSecs, got.VoluntarySwitchesTotal, s.wait, s.busiest, s.voluntary)
+		if got.RunWaitSecondsTotal.Or(-1) != s.wait || got.BusiestThreadSecs.Or(-1) != s.busiest || got.VoluntarySwitchesTotal.Or(-1) != s.voluntary || strings.Join(busy, ", ") != s.busy {
+			t.Errorf("%s: waited %v, busiest %v, switches %v, busy %q; want %v, %v, %v, %q", s.name,
+				got.RunWaitSecondsTotal, got.BusiestThreadSecs, got.VoluntarySwitchesTotal, busy, s.wait, s.busiest, s.voluntary, s.busy)
 		}
 	}
 }
@@ -75,7 +92,7 @@ func TestThreadTotalsOnlyGrow(t *testing.T) {
 func TestAnotherProcessStartsFromItsOwn(t *testing.T) {
 	root := tree(t, "process-v2.txtar")
 	pid := 42
-	p := NewProcess(root, func() int { return pid })
+	p := NewProcess(root, func() []Engine { return []Engine{{PID: pid}} })
 	readProcess(t, p)
 	stat, _ := os.ReadFile(root + "/proc/42/stat")
 	put(t, root, "proc/43/stat", strings.Replace(strings.Replace(string(stat), "42 (", "43 (", 1), " 6000 ", " 9000 ", 1))
@@ -118,49 +135,27 @@ func TestProcessErrors(t *testing.T) {
 
 func TestManyThreads(t *testing.T) {
 	root := tree(t, "process-v2.txtar")
-	for tid := range maxSwitchThreads {
+	for tid := range maxThreads {
 		put(t, root, fmt.Sprintf("proc/42/task/%d/schedstat", 1000+tid), "1000000000 1000000000 1\n")
 	}
-	s := readProcess(t, NewProcess(root, fixed(42)))
-	if got := s.RunWaitSecondsTotal.Or(-1); got != 3.5+maxSwitchThreads {
-		t.Errorf("waited %v", got)
+	p := NewProcess(root, fixed(42))
+	defer p.Close()
+	s := readProcess(t, p)
+	if s.Threads.Or(-1) != 3 || !s.CPUSecondsTotal.Seen() || !s.BusiestThreadSecs.Seen() {
+		t.Errorf("what the process itself tells: %+v", s)
 	}
-	if o := s.VoluntarySwitchesTotal; o.Seen() || o.Why() != probes.Unsupported {
-		t.Errorf("switches of too many threads: %+v", o)
+	for name, o := range map[string]probes.Opt[float64]{"wait": s.RunWaitSecondsTotal, "switches": s.VoluntarySwitchesTotal, "blocked": s.BlockedThreads} {
+		if o.Seen() || o.Why() != probes.Unsupported {
+			t.Errorf("%s of too many threads: %+v", name, o)
+		}
 	}
 }
 
 func TestThisProcess(t *testing.T) {
-	s := readProcess(t, NewProcess("/", os.Getpid))
+	s := readProcess(t, NewProcess("/", fixed(os.Getpid())))
 	if s.PID != os.Getpid() || s.Name == "" || !s.CPUSecondsTotal.Seen() || s.RSSBytes.Or(0) < 1<<20 || s.Threads.Or(0) < 1 {
 		t.Errorf("got %+v", s)
 	}
-}
-
-// BenchmarkProcess reads this process with at least 30 threads.
-func BenchmarkProcess(b *testing.B) {
-	release := make(chan struct{})
-	defer close(release)
-	ready := make(chan struct{})
-	for range 30 {
-		go func() {
-			runtime.LockOSThread() // ends with the goroutine
-			ready <- struct{}{}
-			<-release
-		}()
-	}
-	for range 30 {
-		<-ready
-	}
-	p := NewProcess("/", os.Getpid)
-	b.ReportAllocs()
-	began := cpuTime()
-	for b.Loop() {
-		if _, err := p.Read(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(cpuTime()-began)/float64(b.N), "cpu-ns/op")
 }
 
 // cpuTime is what this process has used, in nanoseconds: what counts on a machine that others use as well.

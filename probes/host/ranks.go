@@ -44,20 +44,11 @@ var coreNumber = regexp.MustCompile(`^VLLM::EngineCore_([0-9]{1,4})$`)
 // Ray's actors are no children of who uses them: of one of them its siblings are listed.
 func Ranks(root string, pid int) []probes.Rank {
 	proc := filepath.Join("/", root, "proc")
-	children := map[int][]int{}
-	pids, err := processes(proc)
-	if err != nil {
+	parent, there := parentOf(filepath.Join(proc, strconv.Itoa(pid)))
+	if !there {
 		return nil
 	}
-	parent := map[int]int{}
-	for _, p := range pids {
-		if of, ok := parentOf(filepath.Join(proc, strconv.Itoa(p))); ok {
-			children[of], parent[p] = append(children[of], p), of
-		}
-	}
-	if _, there := parent[pid]; !there {
-		return nil
-	}
+	children := family(proc)
 	var ranks []probes.Rank
 	take := func(p int, otherwise string) {
 		if name := rankName(proc, p, otherwise); name != "" && len(ranks) < maxRanks {
@@ -67,13 +58,28 @@ func Ranks(root string, pid int) []probes.Rank {
 	take(pid, "server")
 	below(children, pid, 0, map[int]bool{pid: true}, func(p int) { take(p, "") })
 	if text := titleOf(proc, pid); strings.HasPrefix(text, "ray::") {
-		for _, p := range children[parent[pid]] {
+		for _, p := range children[parent] {
 			if p != pid && strings.HasPrefix(titleOf(proc, p), "ray::") {
 				take(p, "")
 			}
 		}
 	}
 	return ranks
+}
+
+// family are the children of all processes.
+func family(proc string) map[int][]int {
+	children := map[int][]int{}
+	pids, err := processes(proc)
+	if err != nil {
+		return children
+	}
+	for _, p := range pids {
+		if of, ok := parentOf(filepath.Join(proc, strconv.Itoa(p))); ok {
+			children[of] = append(children[of], p)
+		}
+	}
+	return children
 }
 
 // below visits the descendants of a process in the order of their numbers, each once.
@@ -160,14 +166,7 @@ func parentOf(dir string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	i := bytes.LastIndexByte(text, ')') // a name may hold anything
-	if i < 0 {
-		return 0, false
-	}
-	fields := bytes.Fields(text[i+1:])
-	if len(fields) < 2 {
-		return 0, false
-	}
-	ppid, err := strconv.Atoi(string(fields[1]))
+	_, fields := statFields(text)
+	ppid, err := strconv.Atoi(string(fields[statParent]))
 	return ppid, err == nil
 }

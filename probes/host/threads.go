@@ -2,100 +2,170 @@ package host
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 
 	"llmtop/probes"
 )
 
-// Bounds of the threads read of one process.
+// maxThreads bounds the threads read at a time, of all members together.
+const maxThreads = 2048
+
+// A thread that did not run for restAfter passes is read in every restEvery-th one until it
+// runs again: most of an engine's hundreds of threads never do.
 const (
-	maxThreads       = 1024
-	maxSwitchThreads = 256
-	switchesEvery    = 4 // reads; status is dear to make, so each thread's is read in its turn
+	restAfter = 10
+	restEvery = 4
 )
 
-// threads adds up over time what the threads of one process gained.
+// threads are those of one process. The kernel counts waiting and switches per thread
+// and forgets threads that ended, so a plain sum over threads would fall: what each
+// thread gained between two reads is added up.
 type threads struct {
-	pid   int
-	start uint64 // of the process, in ticks: the pid may be given anew
-	last  map[string]thread
+	dir    string // /proc/PID/task
+	list   []*thread
+	relist bool // one has ended since the directory was read
+	many   bool // some had no place
+	err    error
+}
 
-	wait, busiest        float64 // seconds
+// thread is what was last read of one. While it is not put on a core, its name, state and
+// switches stay what they are: only those of threads that ran are read again.
+type thread struct {
+	tid       int
+	sched     kept
+	run, wait float64 // seconds
+	slices    uint64  // how often it was put on a core
+	ran       float64 // seconds, since the pass before
+	since     int     // the pass in which it was first read, 0: not yet
+	readAt    int     // the pass in which it was last read
+	ranAt     int     // the pass in which it had run when it was read
+
+	name, state          string
+	stated               uint64 // slices when these two were read
+	statedAt             int    // the pass in which they were, 0: never
 	voluntary, preempted float64
-	err                  error // of schedstat
-	round                int
-	many                 bool // more threads than switches are read of
+	switched             uint64
+	switchedAt           int
+	blocked              bool
+	asked                uint64 // slices when it was asked for the processes it started
 }
 
-// thread is what the kernel counted for one thread.
-type thread struct{ run, wait, voluntary, preempted float64 }
-
-// begin turns to a process; it reports whether that is another one than before.
-func (t *threads) begin(pid int, start uint64) bool {
-	if t.last != nil && t.pid == pid && t.start == start {
-		return false
+// read reads the run and wait times of a process's threads, of which it has count, and
+// returns for how long they waited since the pass before. Threads without a place are left out.
+func (t *threads) read(p *pass, count int) (waited float64) {
+	if t.relist || len(t.list) != count && (!t.many || p.number%slowEvery == 0) {
+		t.find(p)
+	} else {
+		p.threads -= len(t.list)
 	}
-	*t = threads{pid: pid, start: start, last: map[string]thread{}}
-	return true
-}
-
-// read goes through the threads in dir (/proc/PID/task) and adds what is new.
-func (t *threads) read(dir string, buf []byte) []byte {
-	names, err := threadNames(dir)
-	if err != nil {
-		t.err = err
-		return buf
+	if t.list == nil {
+		return 0
 	}
-	t.many, t.err = len(names) > maxSwitchThreads, nil
-	now := make(map[string]thread, len(names))
-	busiest := 0.0
-	for _, name := range names {
-		before := t.last[name]
-		th, err := t.thread(dir+"/"+name, name, &before, &buf)
-		if err != nil {
-			if !os.IsNotExist(err) || len(now) == 0 { // a thread may end while we look
-				t.err = err
-			}
+	t.err = nil
+	alive, failed := t.list[:0], error(nil)
+	for _, th := range t.list {
+		if th.rests(p) {
+			th.ran = 0
+			alive = append(alive, th)
 			continue
 		}
-		t.err = nil
-		now[name] = th
-		t.wait += max(0, th.wait-before.wait)
-		t.voluntary += max(0, th.voluntary-before.voluntary)
-		t.preempted += max(0, th.preempted-before.preempted)
-		busiest = max(busiest, th.run-before.run)
+		before := *th
+		if err := th.times(p.files); err != nil { // it has ended, as a rule
+			p.files.close(&th.sched)
+			t.relist, failed = true, err
+			continue
+		}
+		alive = append(alive, th)
+		if th.run < before.run { // its number was given to another one
+			before = thread{}
+			*th = thread{tid: th.tid, sched: th.sched, run: th.run, wait: th.wait, slices: th.slices}
+		}
+		th.ran = (th.run - before.run) / float64(max(1, p.number-before.readAt))
+		if th.since == 0 {
+			th.since, th.ran = p.number, th.run
+		}
+		if th.since == p.number && t.many {
+			th.ran = 0 // it may be an old one
+		}
+		if th.readAt = p.number; th.slices != before.slices || th.since == p.number {
+			th.ranAt = p.number
+		}
+		waited += max(0, th.wait-before.wait)
 	}
-	t.busiest += busiest
-	t.last = now
-	t.round++
-	return buf
+	clear(t.list[len(alive):])
+	t.list = alive
+	switch {
+	case t.many:
+		t.err = errMany
+	case len(alive) == 0:
+		t.err = failed
+	}
+	return waited
 }
 
-// thread reads one thread. before is what was last known of it; it becomes zero
-// when the number has been given to a new thread.
-func (t *threads) thread(dir, name string, before *thread, buf *[]byte) (thread, error) {
-	th := *before
-	if err := th.times(dir, buf); err != nil {
-		return th, err
-	}
-	if th.run < before.run {
-		*before, th.voluntary, th.preempted = thread{}, 0, 0
-	}
-	turn := *before == thread{} || (t.round+int(name[len(name)-1]))%switchesEvery == 0
-	if !turn || t.many {
-		return th, nil
-	}
-	return th, th.switches(dir, buf)
+// rests reports a thread that is left out in this pass. One that is blocked never rests.
+func (t *thread) rests(p *pass) bool {
+	return t.since > 0 && p.number-t.ranAt >= restAfter && t.state != "D" && (p.number+t.tid)%restEvery != 0
 }
 
-func threadNames(dir string) ([]string, error) {
+// errMany is the reason of a sum over more than is looked at.
+var errMany = errors.New("more than are looked at")
+
+// find lists the threads, and keeps those that are known.
+func (t *threads) find(p *pass) {
+	names, err := threadNames(t.dir, maxThreads+1)
+	if err != nil {
+		t.close(p.files)
+		t.err = err
+		return
+	}
+	known := make(map[int]*thread, len(t.list))
+	for _, th := range t.list {
+		known[th.tid] = th
+	}
+	list := make([]*thread, 0, len(names))
+	t.many, t.relist = false, false
+	for _, name := range names {
+		tid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		th := known[tid]
+		if th == nil {
+			th = &thread{tid: tid, sched: kept{path: t.dir + "/" + name + "/schedstat"}}
+		}
+		if p.threads <= 0 {
+			t.many = true
+			break
+		}
+		p.threads--
+		delete(known, tid)
+		list = append(list, th)
+	}
+	for _, th := range known {
+		p.files.close(&th.sched)
+	}
+	t.list = list
+}
+
+func (t *threads) close(r *reader) {
+	for _, th := range t.list {
+		r.close(&th.sched)
+	}
+	t.list = nil
+}
+
+func threadNames(dir string, most int) ([]string, error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(maxThreads)
+	names, err := d.Readdirnames(most)
 	if len(names) > 0 {
 		return names, nil
 	}
@@ -104,28 +174,47 @@ func threadNames(dir string) ([]string, error) {
 
 // times reads /proc/PID/task/TID/schedstat: nanoseconds on a core, nanoseconds
 // waiting for one, time slices.
-func (t *thread) times(dir string, buf *[]byte) error {
-	text, err := read(dir+"/schedstat", *buf)
+func (t *thread) times(r *reader) error {
+	text, err := r.line(&t.sched)
 	if err != nil {
 		return err
 	}
-	*buf = text
 	run, rest, _ := bytes.Cut(text, []byte(" "))
-	wait, _, _ := bytes.Cut(rest, []byte(" "))
-	t.run, t.wait = seconds(run), seconds(wait)
+	wait, slices, _ := bytes.Cut(rest, []byte(" "))
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(slices)), 10, 64)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", t.sched.path, syscall.ESRCH)
+	}
+	t.run, t.wait, t.slices = seconds(run), seconds(wait), n
 	return nil
 }
 
-// switches reads the context switches in /proc/PID/task/TID/status.
-func (t *thread) switches(dir string, buf *[]byte) error {
-	text, err := read(dir+"/status", *buf)
+// look reads its name and state.
+func (t *thread) look(p *pass, dir string) {
+	text, err := p.files.whole(dir + "/" + strconv.Itoa(t.tid) + "/stat")
 	if err != nil {
-		return err
+		return
 	}
-	*buf = text
-	t.voluntary, _ = value(text, "voluntary_ctxt_switches")
-	t.preempted, _ = value(text, "nonvoluntary_ctxt_switches")
-	return nil
+	if s, ok := parseStat(text); ok {
+		t.name, t.state, t.stated, t.statedAt = s.name, string(rune(s.state)), t.slices, p.number
+	}
+}
+
+// looked reports whether its state is the one of now.
+func (t *thread) looked() bool { return t.statedAt > 0 && t.stated == t.slices }
+
+// switches reads its context switches in /proc/PID/task/TID/status, and returns what
+// they grew by since they were last read.
+func (t *thread) switches(p *pass, dir string) (voluntary, preempted float64) {
+	text, err := p.files.whole(dir + "/" + strconv.Itoa(t.tid) + "/status")
+	if err != nil {
+		return 0, 0
+	}
+	v, _ := value(text, "voluntary_ctxt_switches")
+	n, _ := value(text, "nonvoluntary_ctxt_switches")
+	voluntary, preempted = max(0, v-t.voluntary), max(0, n-t.preempted)
+	t.voluntary, t.preempted, t.switched, t.switchedAt = v, n, t.slices, p.number
+	return voluntary, preempted
 }
 
 func seconds(nanoseconds []byte) float64 {
@@ -133,18 +222,7 @@ func seconds(nanoseconds []byte) float64 {
 	return v / 1e9
 }
 
-// fill writes the totals into a section. BusiestThreadSecs grows by what the
-// busiest thread of each interval ran, so its rate is that thread's use of a core.
-func (t *threads) fill(s *probes.Process) {
-	if t.err != nil {
-		none := probes.None[float64](why(t.err))
-		s.RunWaitSecondsTotal, s.BusiestThreadSecs, s.VoluntarySwitchesTotal, s.PreemptedSwitchesTotal = none, none, none, none
-		return
-	}
-	s.RunWaitSecondsTotal = probes.Some(t.wait)
-	s.BusiestThreadSecs = probes.Some(t.busiest)
-	s.VoluntarySwitchesTotal, s.PreemptedSwitchesTotal = probes.Some(t.voluntary), probes.Some(t.preempted)
-	if t.many {
-		s.VoluntarySwitchesTotal, s.PreemptedSwitchesTotal = probes.None[float64](probes.Unsupported), probes.None[float64](probes.Unsupported)
-	}
+// section is how a thread is told.
+func (t *thread) section(pid int) probes.Thread {
+	return probes.Thread{PID: pid, TID: t.tid, Name: t.name, State: t.state, CPUSecondsTotal: probes.Some(t.run), RunWaitSecondsTotal: probes.Some(t.wait)}
 }
