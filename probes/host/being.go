@@ -34,7 +34,7 @@ func startOf(dir string) string {
 	if err != nil {
 		return ""
 	}
-	_, fields := statFields(text)
+	fields := statFields(text)
 	if len(fields[statState]) != 1 || (stat{state: fields[statState][0]}).dead() {
 		return ""
 	}

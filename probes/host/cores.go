@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	ticksPerSecond = 100  // USER_HZ, in which the kernel tells CPU times to programs
-	maxCores       = 8192 // what Linux can be built for
-	fullRatio      = 0.95 // of its time a core is busy that counts as full
-	minTicks       = 10   // in an interval, below which a ratio says little
+	maxCores  = 8192 // what Linux can be built for
+	fullRatio = 0.95 // of its time a core is busy that counts as full
+	minTicks  = 10   // in an interval, below which a ratio says little
 )
 
 // coreTimes follows what the cores do from one read to the next.
@@ -49,12 +48,12 @@ func (c *coreTimes) fill(text []byte, s *probes.Host) error {
 			found = true
 			continue
 		}
-		n, ok := unsigned(f[0][len("cpu"):])
-		if !ok || n >= maxCores {
+		n, ok := coreOf(f)
+		if !ok {
 			continue
 		}
 		s.CPUs++
-		gain, known := c.gain(int(n), t)
+		gain, known := c.gain(n, t)
 		if known && gain.all >= minTicks {
 			measured++
 			if float64(gain.busy) >= fullRatio*float64(gain.all) {
@@ -70,7 +69,7 @@ func (c *coreTimes) fill(text []byte, s *probes.Host) error {
 	}
 	c.busiest += busiest
 	if s.BusiestCoreSecs = probes.None[float64](probes.NotExposed); s.CPUs > 0 {
-		s.BusiestCoreSecs = probes.Some(float64(c.busiest) / ticksPerSecond)
+		s.BusiestCoreSecs = probes.Some(float64(c.busiest) / userHZ)
 	}
 	if measured > 0 {
 		s.FullCores = probes.Some(float64(full))
@@ -90,6 +89,15 @@ func (c *coreTimes) gain(n int, now coreTicks) (gain coreTicks, known bool) {
 		return coreTicks{}, false
 	}
 	return coreTicks{now.busy - was.busy, now.all - was.all}, was.all > 0
+}
+
+// coreOf is the number of the core that a line is of.
+func coreOf(f [][]byte) (int, bool) {
+	if len(f) == 0 {
+		return 0, false
+	}
+	n, ok := unsigned(bytes.TrimPrefix(f[0], []byte("cpu")))
+	return int(n), ok && n < maxCores
 }
 
 // ticksOf adds up user, nice, system, idle, iowait, irq, softirq and steal.
@@ -117,9 +125,9 @@ func fillTotals(f [][]byte, t coreTicks, s *probes.Host) {
 			return probes.None[float64](probes.NotExposed)
 		}
 		n, _ := unsigned(f[i])
-		return probes.Some(float64(n) / ticksPerSecond)
+		return probes.Some(float64(n) / userHZ)
 	}
-	s.CPUBusySecondsTotal = probes.Some(float64(t.busy) / ticksPerSecond)
+	s.CPUBusySecondsTotal = probes.Some(float64(t.busy) / userHZ)
 	s.CPUWaitSecondsTotal, s.CPUStealSecondsTotal = seconds(5), seconds(8)
 }
 

@@ -3,33 +3,9 @@ package host
 import (
 	"bytes"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"llmtop/probes"
 )
-
-// maxCPUs bounds the cores that are told apart.
-const maxCPUs = 8192
-
-// cpuList reads "0-3,8"; nil when it is none.
-func cpuList(text string) (list []int) {
-	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
-		from, to, isRange := strings.Cut(part, "-")
-		a, err := strconv.Atoi(from)
-		b := a
-		if isRange && err == nil {
-			b, err = strconv.Atoi(to)
-		}
-		if err != nil || a < 0 || b < a || b >= maxCPUs || len(list)+b-a >= maxCPUs {
-			return nil
-		}
-		for n := a; n <= b; n++ {
-			list = append(list, n)
-		}
-	}
-	return list
-}
 
 // cores adds up how busy the cores were on which the most confined member may run.
 type cores struct {
@@ -56,7 +32,7 @@ func (c *cores) read(p *pass, members []*member, s *probes.Process) {
 		return
 	}
 	fewest := 0
-	var allowed []int
+	var allowed cpuSet
 	for _, m := range members {
 		if n := c.online(m.allowed); n > 0 && (fewest == 0 || n < fewest) {
 			fewest, allowed = n, m.allowed
@@ -66,7 +42,7 @@ func (c *cores) read(p *pass, members []*member, s *probes.Process) {
 		s.AllowedCPUs, s.AllowedBusySecondsTotal = probes.None[float64](probes.NotExposed), probes.None[float64](probes.NotExposed)
 		return
 	}
-	for _, n := range allowed {
+	for n := range allowed.all() {
 		if before, known := c.last[n]; known {
 			c.sum += max(0, c.busy[n]-before)
 		}
@@ -75,8 +51,8 @@ func (c *cores) read(p *pass, members []*member, s *probes.Process) {
 }
 
 // online counts those that there are: a list may name cores that are off.
-func (c *cores) online(list []int) (n int) {
-	for _, cpu := range list {
+func (c *cores) online(set cpuSet) (n int) {
+	for cpu := range set.all() {
 		if _, there := c.busy[cpu]; there {
 			n++
 		}
@@ -84,34 +60,25 @@ func (c *cores) online(list []int) (n int) {
 	return n
 }
 
-// coresBusy reads the lines of single cores in /proc/stat into a map: user, nice, system,
-// interrupts and steal, as for the whole host; not idle and waiting for disks.
+// coresBusy reads the lines of single cores in /proc/stat into a map: seconds as ticksOf
+// has them.
 func coresBusy(text []byte, into map[int]float64) map[int]float64 {
 	if into == nil {
 		into = map[int]float64{}
 	}
 	clear(into)
+	var field [16][]byte
 	for len(text) > 0 {
 		var line []byte
-		line, text, _ = bytes.Cut(text, []byte("\n"))
-		name, rest, _ := bytes.Cut(line, []byte(" "))
-		number, is := bytes.CutPrefix(name, []byte("cpu"))
-		if !is {
+		if line, text = nextLine(text); !bytes.HasPrefix(line, []byte("cpu")) {
 			break
 		}
-		cpu, err := strconv.Atoi(string(number))
-		if err != nil || len(into) >= maxCPUs { // the line of all
-			continue
+		f := words(line, field[:0])
+		t, ok := ticksOf(f)
+		n, one := coreOf(f)
+		if ok && one {
+			into[n] = float64(t.busy) / userHZ
 		}
-		ticks := 0.0
-		for i := range 8 {
-			var word []byte
-			word, rest, _ = bytes.Cut(rest, []byte(" "))
-			if n, err := strconv.ParseFloat(string(word), 64); err == nil && i != 3 && i != 4 {
-				ticks += n
-			}
-		}
-		into[cpu] = ticks / userHZ
 	}
 	return into
 }

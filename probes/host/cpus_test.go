@@ -2,19 +2,8 @@ package host
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 )
-
-func TestCPUList(t *testing.T) {
-	for text, want := range map[string][]int{
-		"0-3,8": {0, 1, 2, 3, 8}, "5\n": {5}, "": nil, "3-1": nil, "a": nil, "1-": nil, "-1": nil, "0-99999999": nil, "0-8000,0-8000": nil, "1,,2": nil,
-	} {
-		if got := cpuList(text); !slices.Equal(got, want) {
-			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-}
 
 // How busy the cores of the most confined member are, by whomever.
 func TestAllowedCores(t *testing.T) {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"iter"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -53,6 +54,19 @@ func (s cpuSet) shared(t cpuSet) (n int) {
 		n += bits.OnesCount64(s[i] & t[i])
 	}
 	return n
+}
+
+// all are its cores.
+func (s cpuSet) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, word := range s {
+			for ; word != 0; word &= word - 1 {
+				if !yield(i*64 + bits.TrailingZeros64(word)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // count counts its cores.

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
 
 	"llmtop/probes"
@@ -47,28 +46,28 @@ func (c *crowd) cores(pid int, p seen) probes.Opt[float64] {
 	switch {
 	case c.span <= 0:
 	case there && was.start == p.start:
-		return probes.Some(float64(max(p.cpu, was.cpu)-was.cpu) / ticksPerSecond / c.span)
+		return probes.Some(max(0, p.cpu-was.cpu) / c.span)
 	case p.start > c.before.newest:
-		return probes.Some(float64(p.cpu) / ticksPerSecond / c.span)
+		return probes.Some(p.cpu / c.span)
 	}
 	return probes.Opt[float64]{}
 }
 
 // consider takes note of a process that may be told.
 func (c *crowd) consider(pid int, p seen) {
-	cores, rss := c.cores(pid, p), float64(p.rss)*float64(os.Getpagesize())
-	busy, large := cores.Or(0) >= leastCores, rss >= c.large
-	if !busy && !large && !p.blocked {
+	cores, blocked := c.cores(pid, p), p.state == 'D'
+	busy, large := cores.Or(0) >= leastCores, p.rss >= c.large
+	if !busy && !large && !blocked {
 		return
 	}
-	n := &neighbour{Neighbour: probes.Neighbour{PID: pid, CPUCores: cores, RSSBytes: probes.Some(rss), Blocked: p.blocked}}
+	n := &neighbour{Neighbour: probes.Neighbour{PID: pid, CPUCores: cores, RSSBytes: probes.Some(p.rss), Blocked: blocked}}
 	if busy {
 		c.byCPU = append(c.byCPU, n)
 	}
 	if large {
 		c.byRSS = append(c.byRSS, n)
 	}
-	if p.blocked {
+	if blocked {
 		c.blocked = append(c.blocked, n)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// allowedLine is that of /proc/PID/status that lists the cores it may run on.
+const allowedLine = "Cpus_allowed_list"
+
 // maxAllowed bounds the processes of engines whose cores are asked for.
 const maxAllowed = 32
 

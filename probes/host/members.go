@@ -16,6 +16,7 @@ type member struct {
 	root     identity // of its tree
 	endpoint string   // of its engine
 	dir      string   // /proc/PID
+	name     string
 	rank     string
 	stat     stat
 	young    bool // taken in during this pass, right after it began
@@ -32,7 +33,7 @@ type member struct {
 	fds       descriptors
 	limit     probes.Opt[float64]
 	cpus      string // on which it may run, "0-3,8"
-	allowed   []int
+	allowed   cpuSet
 	cgroup    string // what /proc/PID/cgroup says
 	cgroupErr error
 }
@@ -53,7 +54,7 @@ func (m *member) refresh(r *reader) error {
 	if !ok || s.dead() || m.start != 0 && s.start != m.start {
 		return errGone
 	}
-	m.stat, m.start = s, s.start
+	m.stat, m.name, m.start = s, statName(text), s.start
 	return nil
 }
 
@@ -111,8 +112,8 @@ func (m *member) rarely(p *pass, proc string) {
 	m.limit = descriptorsLimit(p.files, m.dir)
 	m.cpus, m.allowed = "", nil
 	if text, err := p.files.whole(m.dir + "/status"); err == nil {
-		m.cpus = strings.TrimSpace(after(string(text), "Cpus_allowed_list", ":"))
-		m.allowed = cpuList(m.cpus)
+		m.cpus = strings.TrimSpace(after(string(text), allowedLine, ":"))
+		m.allowed, _ = parseCPUs(m.cpus)
 	}
 	text, err := p.files.whole(m.dir + "/cgroup")
 	m.cgroupErr = err
@@ -131,7 +132,7 @@ func (m *member) kind() string {
 
 // section is how a member is told.
 func (m *member) section() probes.Member {
-	s := probes.Member{PID: m.pid, Parent: m.stat.parent, Name: m.stat.name, Rank: m.rank, Endpoint: m.endpoint,
+	s := probes.Member{PID: m.pid, Parent: m.stat.parent, Name: m.name, Rank: m.rank, Endpoint: m.endpoint,
 		CPUSecondsTotal: probes.Some(m.stat.cpu), MajorFaultsTotal: probes.Some(m.stat.majorFaults), RSSBytes: probes.Some(m.stat.rss),
 		Threads: probes.Some(float64(m.stat.threads)), Descriptors: m.fds.open, DescriptorsLimit: m.limit, AllowedCPUs: probes.Printable(m.cpus, 256)}
 	err := m.threads.err

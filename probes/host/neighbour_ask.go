@@ -15,12 +15,12 @@ func (c *crowd) ask(n *neighbour) bool {
 	if err != nil {
 		return false
 	}
-	now, ok := seenIn(text)
+	now, ok := parseStat(text)
 	p := c.all[n.PID]
-	if !ok || now.start != p.start {
+	if !ok || now.dead() || now.start != p.start {
 		return false
 	}
-	n.Name = nameIn(text)
+	n.Name = statName(text)
 	status, err := read(dir+"/status", nil)
 	var allowed cpuSet
 	if err == nil {

@@ -42,13 +42,9 @@ type Neighbours struct {
 // seen is what the kernel told of a process. It is the same one as before only when it
 // began at the same time: numbers are given anew.
 type seen struct {
-	start   uint64 // ticks after boot
-	cpu     uint64 // ticks, user and system
-	io      float64
+	stat
+	io      float64 // bytes to and from disks, when it was asked for
 	ioKnown bool
-	rss     uint64 // pages
-	parent  int
-	blocked bool
 }
 
 // NewNeighbours returns a probe of the processes below root ("" or "/" for this machine)
@@ -149,8 +145,8 @@ func (n *Neighbours) scan(ctx context.Context, proc string, pids []int) (all map
 			hidden = hidden || os.IsPermission(err)
 			continue
 		}
-		if p, ok := seenIn(text); ok {
-			all[pid] = p
+		if p, ok := parseStat(text); ok && !p.dead() {
+			all[pid] = seen{stat: p}
 		}
 	}
 	return all, hidden, nil

@@ -275,7 +275,8 @@ func TestThisMachinesNeighbours(t *testing.T) {
 }
 
 func TestKin(t *testing.T) {
-	all := map[int]seen{1: {}, 2: {parent: 1}, 3: {parent: 2}, 4: {parent: 3}, 5: {parent: 1}, 6: {parent: 99}, 7: {parent: 8}, 8: {parent: 7}, 9: {parent: 9}}
+	child := func(of int) seen { return seen{stat: stat{parent: of}} }
+	all := map[int]seen{1: {}, 2: child(1), 3: child(2), 4: child(3), 5: child(1), 6: child(99), 7: child(8), 8: child(7), 9: child(9)}
 	f := newKin(all, []int{2, 77})
 	for pid, want := range map[int]bool{1: false, 2: true, 3: true, 4: true, 5: false, 6: false, 7: false, 8: false, 9: false, 77: true, 100: false} {
 		if got := f.has(pid); got != want || f.has(pid) != want {

@@ -100,7 +100,7 @@ func (p *Process) Read(context.Context) (probes.Section, error) {
 	}
 	p.begin(roots[0])
 	p.grow(roots)
-	s := &probes.Process{At: probes.Stamp(p.at), PID: p.main.pid, Name: roots[0].stat.name, StartedAt: p.started}
+	s := &probes.Process{At: probes.Stamp(p.at), PID: p.main.pid, Name: roots[0].name, StartedAt: p.started}
 	p.count()
 	p.glance(s)
 	p.fill(s)

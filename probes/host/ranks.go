@@ -166,7 +166,7 @@ func parentOf(dir string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	_, fields := statFields(text)
+	fields := statFields(text)
 	ppid, err := strconv.Atoi(string(fields[statParent]))
 	return ppid, err == nil
 }

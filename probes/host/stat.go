@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"os"
-	"strconv"
 
 	"llmtop/probes"
 )
@@ -14,7 +13,6 @@ const userHZ = 100
 
 // stat is what /proc/PID/stat says of a process, and task/TID/stat of a thread.
 type stat struct {
-	name        string
 	state       byte
 	parent      int
 	majorFaults float64
@@ -32,38 +30,41 @@ const (
 	statFieldCount                         = statRSS + 1
 )
 
-// statFields cuts a line of stat: the name, which may hold anything, brackets too, and the
-// fields after it, as many as there are.
-func statFields(text []byte) (name []byte, fields [statFieldCount][]byte) {
+// statFields cuts a line of stat into the fields after the name, which may hold anything,
+// brackets too; as many as there are.
+func statFields(text []byte) (fields [statFieldCount][]byte) {
+	from, to := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
+	if from >= 0 && to >= from {
+		words(bytes.TrimRight(text[to+1:], "\n"), fields[:0])
+	}
+	return fields
+}
+
+// statName is the name in a line of stat.
+func statName(text []byte) string {
 	from, to := bytes.IndexByte(text, '('), bytes.LastIndexByte(text, ')')
 	if from < 0 || to < from {
-		return nil, fields
+		return ""
 	}
-	rest := bytes.TrimRight(text[to+1:], "\n")
-	for i := range fields {
-		rest = bytes.TrimLeft(rest, " ")
-		fields[i], rest, _ = bytes.Cut(rest, []byte(" "))
-	}
-	return text[from+1 : to], fields
+	return probes.Printable(string(text[from+1:to]), 64)
 }
 
 // parseStat reads a line of stat; false when it is none.
 func parseStat(text []byte) (stat, bool) {
-	name, f := statFields(text)
+	f := statFields(text)
 	if len(f[statState]) != 1 || len(f[statRSS]) == 0 {
 		return stat{}, false
 	}
 	ok := true
-	number := func(i int) float64 {
-		n, err := strconv.ParseInt(string(f[i]), 10, 64)
-		ok = ok && err == nil && n >= 0
-		return float64(n)
+	number := func(i int) uint64 {
+		n, is := unsigned(f[i])
+		ok = ok && is
+		return n
 	}
-	s := stat{name: probes.Printable(string(name), 64), state: f[statState][0], parent: int(number(statParent)), majorFaults: number(statMajorFaults),
-		cpu: (number(statUser) + number(statSystem)) / userHZ, threads: int(number(statThreads)), rss: number(statRSS) * float64(os.Getpagesize())}
-	start, err := strconv.ParseUint(string(f[statStart]), 10, 64)
-	s.start = start
-	return s, ok && err == nil
+	s := stat{state: f[statState][0], parent: int(number(statParent)), majorFaults: float64(number(statMajorFaults)),
+		cpu: float64(number(statUser)+number(statSystem)) / userHZ, threads: int(number(statThreads)),
+		start: number(statStart), rss: float64(number(statRSS)) * float64(os.Getpagesize())}
+	return s, ok && s.parent >= 0 && s.threads >= 0
 }
 
 // dead reports a process that has ended and is only not yet waited for.

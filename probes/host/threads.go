@@ -196,7 +196,7 @@ func (t *thread) look(p *pass, dir string) {
 		return
 	}
 	if s, ok := parseStat(text); ok {
-		t.name, t.state, t.stated, t.statedAt = s.name, string(rune(s.state)), t.slices, p.number
+		t.name, t.state, t.stated, t.statedAt = statName(text), string(rune(s.state)), t.slices, p.number
 	}
 }
 
