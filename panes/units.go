@@ -75,6 +75,8 @@ func amount(v float64, unit string) string {
 		return percent(v)
 	case "B", "bytes":
 		return byteSize(v)
+	case "bytes/s":
+		return byteSize(v) + "/s"
 	case "1/s", "/s", "per second":
 		return count(v) + "/s"
 	case "tokens/s", "tok/s":

@@ -5,113 +5,150 @@ import (
 	"time"
 )
 
-// Event kinds about what lasts: each has a beginning and an end.
-const (
-	EventProbeError  = "probe-error"  // a probe began to fail, or reads again
-	EventGPULost     = "gpu-lost"     // a device is gone, or back
-	EventGPUError    = "gpu-error"    // a device is there and cannot be read, or reads again
-	EventGPUThrottle = "gpu-throttle" // a reason for which a device's clocks are held down began, or ended
-	EventGPUXid      = "gpu-xid"      // the driver reported a critical error of a device
-)
+// EventProbeError is a probe that began to fail, or reads again.
+const EventProbeError = "probe-error"
 
-// endsAfter is how long something must be away before that is an event: what flickers,
-// as a power cap does under load, is one thing and not many.
-const endsAfter = 10 * time.Second
+const (
+	endsAfter  = 10 * time.Second // how long something must be away before that is an event: what flickers, as a power cap does under load, is one thing and not many
+	lastsAfter = 10 * time.Second // how long something that passes by itself must last before that is an event
+	quietFor   = time.Minute      // how long more of what was counted is held back
+
+	maxConditions = 4096 // things watched; they are as many as there are probes, devices, file systems and interfaces
+)
 
 // condition is something that holds for a while.
 type condition struct {
 	since, seen time.Duration // when it began and was last seen, since the collection began
+	told        bool
 }
 
-// conditions turns what is so in each sample into events when it begins and ends. Its
-// keys are as many as there are probes and devices.
+// count is a counter of what is rare and bad.
+type count struct {
+	last   float64
+	untold float64       // how much it grew since it was last told; below 0: so much more is no news
+	told   time.Duration // when it was last told
+	any    bool          // it was
+}
+
+// conditions turns what is so in each sample into events when it begins and ends, and what
+// is counted into events when it grows.
 type conditions struct {
-	on   map[string]condition
-	xids map[string]uint64 // critical errors a device had, by identity
+	on     map[string]condition
+	counts map[string]count
+	xids   map[string]uint64  // critical errors a device had, by identity
+	linked map[string]float64 // NVLinks that were active at most, by device
+	up     map[string]bool    // interfaces that were up
 }
 
-func (c *conditions) events(s *Sample) (events []Event) {
+func (c *conditions) events(s *Sample) []Event {
 	if c.on == nil {
-		c.on, c.xids = map[string]condition{}, map[string]uint64{}
+		c.on, c.counts, c.xids, c.linked, c.up = map[string]condition{}, map[string]count{}, map[string]uint64{}, map[string]float64{}, map[string]bool{}
 	}
-	note := func(kind, key, subject, what string, holds bool) {
-		if text := c.change(kind+key, s.Mono, subject, what, holds); text != "" {
-			events = append(events, Event{At: s.At, Kind: kind, Text: text})
-		}
-	}
+	n := notes{conditions: c, at: s.At, mono: s.Mono}
 	for i := range s.Probes {
 		p := &s.Probes[i]
-		note(EventProbeError, p.Name, "probe "+p.Name, p.Err, p.Err != "" && !p.Lacks)
+		n.is(EventProbeError, p.Name, "probe "+p.Name, p.Err, p.Err != "" && !p.Lacks)
 	}
-	if s.GPU == nil {
-		return events
+	if s.GPU != nil {
+		n.gpus(s.GPU)
 	}
-	for i := range s.GPU.Devices {
-		d := &s.GPU.Devices[i]
-		subject, key := fmt.Sprintf("GPU %d", d.Index), fmt.Sprint(d.Index)
-		lost := d.Err != "" && d.KernelActiveRatio.Why() == Lost
-		note(EventGPULost, key, subject, d.Err, lost)
-		note(EventGPUError, key, subject, d.Err, d.Err != "" && !lost)
-		bits, known := d.ThrottleBits.Get()
-		for _, r := range throttleReasons {
-			if known {
-				note(EventGPUThrottle, key+r.name, subject, r.name, bits&r.bit != 0)
-			}
-		}
-		if text := c.xid(d); text != "" {
-			events = append(events, Event{At: s.At, Kind: EventGPUXid, Text: subject + ": " + text})
-		}
+	n.killed(s.Host, s.Process)
+	if s.Host != nil {
+		n.host(s.Host)
 	}
-	return events
+	return n.events
 }
 
-// throttleReasons are those that are no choice of an operator and no idleness.
-var throttleReasons = [...]struct {
-	bit  uint64
-	name string
-}{
-	{ThrottlePowerCap, "power cap"}, {ThrottleSWThermal, "software thermal slowdown"},
-	{ThrottleHWThermal, "hardware thermal slowdown"}, {ThrottlePowerBrake, "power brake"}, {ThrottleHWSlowdown, "hardware slowdown"},
+// notes gathers the events of one sample.
+type notes struct {
+	*conditions
+	at     time.Time
+	mono   time.Duration
+	events []Event
 }
 
-// change takes note of whether something holds, and says so when that is news.
-func (c *conditions) change(key string, now time.Duration, subject, what string, holds bool) string {
-	was, on := c.on[key]
+func (n *notes) add(kind, text string) {
+	n.events = append(n.events, Event{At: n.at, Kind: kind, Text: text})
+}
+
+// is takes note of whether something holds, and says so when that is news.
+func (n *notes) is(kind, key, subject, what string, holds bool) {
+	n.lasts(kind, key, subject, what, holds, 0)
+}
+
+// lasts is is for what must have lasted before it is news.
+func (n *notes) lasts(kind, key, subject, what string, holds bool, before time.Duration) {
+	if !holds && len(n.on) == 0 {
+		return
+	}
+	key = kind + key
+	was, on := n.on[key]
 	switch {
 	case holds && !on:
-		c.on[key] = condition{since: now, seen: now}
-		return subject + ": " + what
+		if len(n.on) >= maxConditions {
+			return
+		}
+		was = condition{since: n.mono, seen: n.mono}
+		fallthrough
 	case holds:
-		was.seen = now
-		c.on[key] = was
-	case on && now-was.seen >= endsAfter:
-		delete(c.on, key)
+		was.seen = n.mono
+		if !was.told && n.mono-was.since >= before {
+			was.told = true
+			n.add(kind, subject+": "+what)
+		}
+		n.on[key] = was
+	case on && !was.told:
+		delete(n.on, key)
+	case on && n.mono-was.seen >= endsAfter:
+		delete(n.on, key)
 		text := subject + ": over"
 		if what != "" {
 			text = subject + ": no more " + what
 		}
-		return fmt.Sprintf("%s, after %.0f s", text, (was.seen - was.since).Seconds())
+		n.add(kind, fmt.Sprintf("%s, after %.0f s", text, (was.seen-was.since).Seconds()))
 	}
-	return ""
 }
 
-// xid says which critical errors the driver reported since the last sample.
-func (c *conditions) xid(d *GPUDevice) string {
-	total, ok := d.XidTotal.Get()
-	if !ok {
-		return ""
+// unseen is a moment at which it cannot be told whether something holds: what was told goes
+// on, what only seemed to begin is forgotten.
+func (n *notes) unseen(kind, key string) {
+	if was, on := n.on[kind+key]; on && !was.told {
+		delete(n.on, kind+key)
 	}
-	key := d.UUID + fmt.Sprint(d.Index)
-	before := c.xids[key]
-	if c.xids[key] = total; total <= before {
-		return ""
+}
+
+// grew reports by how much a counter grew that has not been told: at once at first, then
+// once in quietFor. What it was at the beginning is no news.
+func (n *notes) grew(key string, counter Opt[float64]) (by float64, news bool) {
+	was, known := n.counts[key]
+	if was.untold < 0 && n.mono-was.told >= quietFor {
+		was.untold = 0
 	}
-	code := "of an unknown kind"
-	if x, ok := d.LastXid.Get(); ok {
-		code = fmt.Sprint(x)
+	if now, ok := counter.Get(); ok {
+		if !known && len(n.counts) >= maxConditions {
+			return 0, false
+		}
+		if known && now > was.last {
+			was.untold += now - was.last
+		}
+		was.last = now
+	} else if !known {
+		return 0, false
 	}
-	if more := total - before - 1; more > 0 {
-		code += fmt.Sprintf(" and %d before it", more)
+	by = was.untold
+	if news = by > 0 && (!was.any || n.mono-was.told >= quietFor); news {
+		was.untold, was.told, was.any = 0, n.mono, true
 	}
-	return "Xid " + code
+	n.counts[key] = was
+	return by, news
+}
+
+// told holds a counter back that counts what another one has told of.
+func (n *notes) told(key string, by float64) {
+	was, known := n.counts[key]
+	if !known {
+		return
+	}
+	was.untold, was.told, was.any = was.untold-by, n.mono, true
+	n.counts[key] = was
 }

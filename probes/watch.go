@@ -20,7 +20,7 @@ const (
 
 // EventKinds lists the kinds of events.
 var EventKinds = []string{EventRestart, EventReset, EventClockJump, EventLate, EventProbeError, EventGPULost, EventGPUError, EventGPUThrottle, EventGPUXid,
-	EventVersion, EventFlags, EventEngineLog}
+	EventGPUMemory, EventGPURecovery, EventGPUPCIe, EventGPUNVLink, EventOOMKill, EventFilesystem, EventLinkDown, EventVersion, EventFlags, EventEngineLog}
 
 // watcher compares each sample with the one before and reports what happened in between.
 type watcher struct {

@@ -20,18 +20,22 @@ func BenchmarkDiagnose(b *testing.B) {
 	for _, c := range []struct {
 		name    string
 		records bool
+		all     bool    // readings of GPUs, host and processes that the best of hosts gives
 		rate    float64 // after the warm-up
 		slow    float64
 	}{
-		{"records/healthy", true, 20, 1},
-		{"records/backlog", true, 20, 2.9},
-		{"records/backlog-60", true, 60, 1},
-		{"page/healthy", false, 20, 1},
-		{"page/backlog", false, 20, 2.9},
+		{"records/healthy", true, false, 20, 1},
+		{"records/backlog", true, false, 20, 2.9},
+		{"records/backlog-60", true, false, 60, 1},
+		{"page/healthy", false, false, 20, 1},
+		{"page/backlog", false, false, 20, 2.9},
+		{"everything/healthy", true, true, 20, 1},
+		{"everything/backlog", true, true, 20, 2.9},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			before := liveHeap()
 			s, d := newFullSim(1, 20, c.records), diagnoser(b)
+			s.all = c.all
 			n := 0
 			for ; n < 600; n++ {
 				d.Observe(s.sample(n + 1))

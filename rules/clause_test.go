@@ -17,6 +17,8 @@ func TestParseClauseErrors(t *testing.T) {
 		{"kv.usage > 2s", "ratio against s"},
 		{"ttft.p95 + kv.usage > 0", "s against ratio"},
 		{"host.memory_available < 5", "bytes against no unit"},
+		{"host.net_rx > 5", "bytes/s against no unit"},
+		{"host.net_rx > 5MiB", "bytes/s against bytes"},
 		{"queue.depth", "not a condition"},
 		{"queue.depth and kv.usage > 1", "is a number, not a condition"},
 		{"not queue.depth", "not a condition"},
@@ -52,6 +54,14 @@ func TestParseClauseErrors(t *testing.T) {
 		_, err := ParseClause(c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("ParseClause(%.60q) = %v, want an error with %q", c.text, err, c.want)
+		}
+	}
+}
+
+func TestBytesASecond(t *testing.T) {
+	for _, text := range []string{"host.net_rx > 5MiB/s", "host.net_rx + 1KiB/s >= gpu.pcie_tx", "1GiB/self.cpu > 0", "host.net_rx > 0"} {
+		if _, err := ParseClause(text); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -18,6 +18,8 @@ func Format(v float64, unit string) string {
 		return strconv.FormatFloat(v*100, 'f', digitsFor(v*100, 1), 64) + " %"
 	case "1/s":
 		return plain(v) + "/s"
+	case "bytes/s":
+		return Format(v, "bytes") + "/s"
 	case "bytes":
 		for _, u := range []struct {
 			name string

@@ -3,7 +3,9 @@ package rules_test
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"llmtop/probes"
 )
@@ -16,6 +18,7 @@ type fullSim struct {
 	records bool // the engine tells of each request; else its page is all there is
 	page    *page
 	ctx     struct{ cpu, busy, wait, tokens float64 }
+	all     bool // every reading that a host can give is there
 }
 
 func newFullSim(seed uint64, rate float64, records bool) *fullSim {
@@ -54,8 +57,59 @@ func (f *fullSim) surroundings(s *probes.Sample) {
 			PowerDefaultWatts: probes.Some(700.0), SMClockHertz: probes.Some(1.9e9), SMClockMaxHertz: probes.Some(1.98e9), TemperatureCelsius: probes.Some(55.0),
 			MemoryUsedBytes: probes.Some(1.3e11), MemoryTotalBytes: probes.Some(1.5e11), ThrottleBits: probes.Some(uint64(0)), DRAMActiveRatio: probes.Some(0.5)})
 	}
+	f.everything(s)
 	s.Self = &probes.Self{At: s.At, PID: 8, CPUSecondsTotal: probes.Some(0.01 * float64(s.Seq)), RSSBytes: probes.Some(3e7)}
 	s.Probes = []probes.ProbeStatus{{Name: "scrape", At: s.At, EverySeconds: 1}, {Name: "nvml", At: s.At, EverySeconds: 1}}
+}
+
+// everything fills what the best of hosts tells beside: counters of throttling, memory and
+// links, processes on each device, members, disks and interfaces, connections, neighbours.
+func (f *fullSim) everything(s *probes.Sample) {
+	if !f.all {
+		return
+	}
+	seq, noise := float64(s.Seq), func() float64 { return 1 + 0.05*f.rng.NormFloat64() }
+	for i := range s.GPU.Devices {
+		d := &s.GPU.Devices[i]
+		for _, r := range probes.GPUReadings {
+			if v := r.Of(d); !v.Seen() {
+				*v = probes.Some(noise())
+				if strings.HasSuffix(r.Name, "_total") {
+					*v = probes.Some(seq * 0.1)
+				}
+			}
+		}
+		d.XidTotal, d.CPUs = probes.Some(uint64(0)), "0-31,64-95"
+		s.GPU.ProcessesAt = s.At
+		s.GPU.Processes = append(s.GPU.Processes, probes.GPUProcess{GPU: d.UUID, PID: 10 + i, MemoryBytes: probes.Some(1e11)})
+		s.Process.Members = append(s.Process.Members, probes.Member{PID: 10 + i, CPUSecondsTotal: probes.Some(seq), VoluntarySwitchesTotal: probes.Some(200 * seq), AllowedCPUs: "0-127"})
+		s.Process.BusyThreads = append(s.Process.BusyThreads, probes.Thread{PID: 10 + i, TID: 10 + i, CPUSecondsTotal: probes.Some(0.9 * seq)})
+	}
+	fill(reflect.ValueOf(s.Host).Elem(), seq)
+	fill(reflect.ValueOf(s.Process).Elem(), seq)
+	for i := range 4 {
+		d, c := probes.Disk{Name: fmt.Sprint("nvme", i)}, probes.NIC{Name: fmt.Sprint("eth", i), Kind: "ethernet", Up: true}
+		fill(reflect.ValueOf(&d).Elem(), seq)
+		fill(reflect.ValueOf(&c).Elem(), seq)
+		s.Host.Disks, s.Host.NICs = append(s.Host.Disks, d), append(s.Host.NICs, c)
+		s.Host.Filesystems = append(s.Host.Filesystems, probes.Filesystem{TotalBytes: probes.Some(1e12), FreeBytes: probes.Some(5e11 * noise())})
+	}
+	s.Sockets = &probes.Sockets{At: s.At, Connections: probes.Some(40 * noise()), SendQueueBytes: probes.Some(1e5 * noise())}
+	s.Neighbours = &probes.Neighbours{At: s.At, SpanSeconds: 10, List: []probes.Neighbour{{CPUCores: probes.Some(noise()), SharedCPUs: probes.Some(4.0)}}}
+}
+
+// fill gives each reading that is missing a number that grows.
+func fill(of reflect.Value, seq float64) {
+	for i := range of.NumField() {
+		switch field := of.Field(i).Addr().Interface().(type) {
+		case *probes.Opt[float64]:
+			if !field.Seen() {
+				*field = probes.Some(0.3 * seq)
+			}
+		case *probes.Pressure:
+			fill(of.Field(i), 0.01*seq)
+		}
+	}
 }
 
 // page is a vLLM metrics page under way.

@@ -32,6 +32,7 @@ type ledger struct {
 	values [numMeasures][]float64 // of the now span, ascending
 	odd    bool                   // some of told is
 	breaks breaks                 // of the engines behind an endpoint
+	gpus   gpus                   // of the newest point
 
 	// what was used and may be used again
 	spare   []told

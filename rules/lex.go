@@ -34,10 +34,15 @@ func lex(s string) ([]token, error) {
 		case isDigit(c):
 			j := runOf(s, i, func(c byte) bool { return isDigit(c) || c == '.' })
 			k := runOf(s, j, func(c byte) bool { return isLetter(c) || c == '%' || c >= 0x80 })
+			if strings.HasPrefix(s[k:], "/s") && units[s[j:k]].unit == "bytes" {
+				if word := runOf(s, k+1, inWord); word == k+len("/s") { // and not the name of a signal
+					k = word
+				}
+			}
 			out = append(out, token{numberToken, s[i:j], s[j:k], i})
 			i = k
 		case isLetter(c):
-			j := runOf(s, i, func(c byte) bool { return isLetter(c) || isDigit(c) || c == '.' || c == '_' })
+			j := runOf(s, i, inWord)
 			out = append(out, token{kind: wordToken, text: s[i:j], at: i})
 			i = j
 		case c == '"':
@@ -67,6 +72,7 @@ func runOf(s string, i int, in func(byte) bool) int {
 	return i
 }
 
+func inWord(c byte) bool   { return isLetter(c) || isDigit(c) || c == '.' || c == '_' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
@@ -78,6 +84,7 @@ var units = map[string]struct {
 	"us": {"s", 1e-6}, "ms": {"s", 1e-3}, "s": {"s", 1}, "min": {"s", 60},
 	"%": {"ratio", 0.01}, "W": {"W", 1}, "C": {"°C", 1}, "cores": {"cores", 1}, "tokens": {"tokens", 1},
 	"KiB": {"bytes", 1 << 10}, "MiB": {"bytes", 1 << 20}, "GiB": {"bytes", 1 << 30},
+	"KiB/s": {"bytes/s", 1 << 10}, "MiB/s": {"bytes/s", 1 << 20}, "GiB/s": {"bytes/s", 1 << 30},
 }
 
 func number(t token) (*node, error) {

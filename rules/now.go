@@ -39,7 +39,7 @@ type now struct {
 	stages        stageMeans
 	means         [numParts]probes.Opt[float64] // seconds per request of each part
 	total         float64                       // of means
-	gpuShare      gpuShares
+	gpus          *gpus
 	gaugesAreDead bool
 	told          []Instance
 	silence       silence
@@ -95,7 +95,8 @@ func (l *ledger) look(w *probes.Window, p *probes.Point) *now {
 		n.means[i] = n.stageMean(i)
 		n.total += n.means[i].Or(0)
 	}
-	n.gpuShare = gpuSharesOf(n.span.View)
+	n.gpus = &l.gpus
+	n.gpus.look(n)
 	n.told = n.instances()
 	n.buckets = buckets(n)
 	return n

@@ -26,12 +26,12 @@ func (s Signals) at(row int) probes.Opt[float64] { return s[row] }
 type Signal struct {
 	Name    string  // dotted, fixed for ever: rules, screens, scripts and exports use it
 	Title   string  // for people, without the unit: "TTFT p95"
-	Unit    string  // s, 1/s, ratio, tokens, count, cores, bytes, W, °C, s/token
+	Unit    string  // s, 1/s, ratio, tokens, count, cores, bytes, bytes/s, W, °C, s/token
 	Formula string  // what is computed, in words
 	Source  string  // where it comes from
 	Needs   string  // sections without which it is missing
 	Export  string  // Prometheus series
-	Kind    string  // kind of evidence: latency, stage, engine, instance, load, host, process, profile, gpu, log, canary, config, self
+	Kind    string  // kind of evidence: latency, stage, engine, instance, load, host, process, neighbour, socket, profile, gpu, log, canary, config, self
 	Step    float64 // the smallest change that matters, in Unit; less is flat whatever the ratio [proposal]
 
 	at     func(*now) probes.Opt[float64]
@@ -51,8 +51,9 @@ func Lookup(name string) (Signal, bool) {
 }
 
 // table is the registry: one slice of rows a family, in the order of the screens.
-var table = join(latencyRows(), loadRows(), engineRows(), specRows(), instanceRows(), stageRows(), hostRows(), processRows(), profileRows(), gpuRows(), logRows(), selfRows(),
-	canaryRows(), configRows())
+var table = join(latencyRows(), loadRows(), engineRows(), specRows(), instanceRows(), stageRows(), hostRows(), memoryRows(), diskRows(), networkRows(),
+	processRows(), cgroupRows(), threadRows(), neighbourRows(), socketRows(), profileRows(), gpuRows(), gpuActivityRows(), throttleRows(), gpuHealthRows(), gpuSharingRows(),
+	logRows(), selfRows(), canaryRows(), configRows())
 
 var tableIndex = indexOf(table)
 
@@ -86,7 +87,7 @@ func missing() probes.Opt[float64] { return probes.Opt[float64]{} }
 
 // suffixes are how export names end, by unit.
 var suffixes = map[string]string{"s": "_seconds", "1/s": "_per_second", "ratio": "_ratio", "tokens": "_tokens",
-	"cores": "_cores", "bytes": "_bytes", "W": "_watts", "°C": "_celsius", "s/token": "_seconds_per_token"}
+	"cores": "_cores", "bytes": "_bytes", "bytes/s": "_bytes_per_second", "W": "_watts", "°C": "_celsius", "s/token": "_seconds_per_token"}
 
 // Series is the signal's export name in its two parts: the metric family and its labels,
 // as they stand between the braces.

@@ -6,26 +6,35 @@ import (
 	"llmtop/probes"
 )
 
+// processRow is a row of the table that /proc of the engines' processes tells.
+func processRow(name, title, unit string, step float64, formula string, at func(*now) probes.Opt[float64]) Signal {
+	return Signal{Name: name, Title: title, Unit: unit, Kind: "process", Step: step, Formula: formula,
+		Source: "/proc/PID of the engine", Needs: "process", Export: exportName(name, unit, ""), at: at}
+}
+
 // processRows are the engine's process, profileRows what it does on its cores,
 // selfRows llmtop's own cost.
 func processRows() []Signal {
-	row := func(name, title, unit string, step float64, formula string, at func(*now) probes.Opt[float64]) Signal {
-		return Signal{Name: name, Title: title, Unit: unit, Kind: "process", Step: step, Formula: formula,
-			Source: "/proc/PID of the engine", Needs: "process", Export: exportName(name, unit, ""), at: at}
+	row := processRow
+	rate := func(name, title, unit string, step float64, formula string, of func(*probes.Process) probes.Opt[float64]) Signal {
+		return row(name, title, unit, step, formula, func(n *now) probes.Opt[float64] { return processRate(n, of) })
 	}
 	return []Signal{
-		row("process.cpu_cores", "engine CPU", "cores", 0.3, "CPU seconds of the engine's process per second",
-			func(n *now) probes.Opt[float64] { return processRate(n, cpuSeconds) }),
+		rate("process.cpu_cores", "engine CPU", "cores", 0.3, "CPU seconds of the engine's process per second", cpuSeconds),
 		row("process.run_wait", "engine's wait for a core", "ratio", 0.1, "seconds its threads waited for a core over waiting plus running", runWait),
 		row("process.rss", "engine memory", "bytes", 64<<20, "resident memory", func(n *now) probes.Opt[float64] {
-			if p := n.point.Process; p != nil && n.fresh(p.At) {
-				return p.RSSBytes
-			}
-			return missing()
+			return processGauge(n, func(p *probes.Process) probes.Opt[float64] { return p.RSSBytes })
 		}),
-		row("process.throttled", "CPU quota throttling", "ratio", 0.1, "scheduling periods in which the quota of its cgroup stopped it", func(n *now) probes.Opt[float64] {
-			return processRatio(n, func(p *probes.Process) probes.Opt[float64] { return p.CgroupThrottledTotal },
-				func(p *probes.Process) probes.Opt[float64] { return p.CgroupPeriodsTotal })
+		rate("process.switches", "voluntary switches", "1/s", 100, "times a second that a thread of the engine gave up its core to wait for something",
+			func(p *probes.Process) probes.Opt[float64] { return p.VoluntarySwitchesTotal }),
+		rate("process.blocked", "blocked threads", "count", 0.3, "threads of the engine in uninterruptible sleep through whole intervals, mean of the now span: they wait for a disk or a driver",
+			func(p *probes.Process) probes.Opt[float64] { return p.BlockedSecondsTotal }),
+		rate("process.major_faults", "major page faults", "1/s", 10, "pages a second that the engine had to wait for to be read from disk or swap",
+			func(p *probes.Process) probes.Opt[float64] { return p.MajorFaultsTotal }),
+		rate("process.disk_read", "engine reads from disks", "bytes/s", 10<<20, "bytes a second that the engine reads from disks",
+			func(p *probes.Process) probes.Opt[float64] { return p.ReadBytesTotal }),
+		row("process.descriptors", "open files of limit", "ratio", 0.1, "open descriptors over their limit, the member nearest to it", func(n *now) probes.Opt[float64] {
+			return processGauge(n, func(p *probes.Process) probes.Opt[float64] { return ratio(p.Descriptors, p.DescriptorsLimit) })
 		}),
 	}
 }
@@ -38,22 +47,33 @@ func processRate(n *now, of func(*probes.Process) probes.Opt[float64]) probes.Op
 	if !of(n.point.Process).Seen() {
 		return of(n.point.Process)
 	}
-	return n.span.Rate(func(p *probes.Point) (float64, time.Time, bool) {
+	return n.aged(n.span.Rate(n.processReading(of)), n.point.Process.At)
+}
+
+func (n *now) processReading(of func(*probes.Process) probes.Opt[float64]) probes.Reading {
+	return func(p *probes.Point) (float64, time.Time, bool) {
 		if p.Process == nil || p.Process.PID != n.point.Process.PID {
 			return 0, time.Time{}, false
 		}
 		x, ok := of(p.Process).Get()
 		return x, p.Process.At, ok
-	})
+	}
 }
 
 func processRatio(n *now, part, whole func(*probes.Process) probes.Opt[float64]) probes.Opt[float64] {
-	a, ok := processRate(n, part).Get()
-	b, ok2 := processRate(n, whole).Get()
-	if !ok || !ok2 || b <= 0 {
+	return ratio(processRate(n, part), processRate(n, whole))
+}
+
+// processGauge is a reading of the engine's processes as it stands now.
+func processGauge(n *now, of func(*probes.Process) probes.Opt[float64]) probes.Opt[float64] {
+	switch p := n.point.Process; {
+	case p == nil:
 		return missing()
+	case !n.fresh(p.At):
+		return probes.None[float64](probes.Stale)
+	default:
+		return of(p)
 	}
-	return probes.Some(a / b)
 }
 
 func cpuSeconds(p *probes.Process) probes.Opt[float64]     { return p.CPUSecondsTotal }

@@ -295,7 +295,16 @@ func TestTableIsDocumented(t *testing.T) {
 		"tokens.in.rate", "prompt.p50", "prompt.p95", "output.p50", "batch.running", "queue.depth", "queue.slope", "queue.oldest", "kv.usage", "kv.preemption_rate", "prefix.hit_ratio",
 		"errors.rate", "stage.queue.mean", "stage.send.share", "host.cpu_busy", "host.cpu_pressure", "host.other_cpu", "host.memory_available", "host.memory_pressure", "process.cpu_cores",
 		"process.run_wait", "process.rss", "process.throttled", "profile.tokenize_share", "profile.model_share", "profile.gc_share", "gpu.kernel_active", "gpu.power_ratio", "gpu.power",
-		"gpu.sm_clock_ratio", "gpu.temperature", "gpu.throttle_power", "gpu.throttle_thermal", "gpu.dram_active", "gpu.memory_used_ratio", "self.cpu", "self.rss"} {
+		"gpu.sm_clock_ratio", "gpu.temperature", "gpu.throttle_power", "gpu.throttle_thermal", "gpu.dram_active", "gpu.memory_used_ratio", "self.cpu", "self.rss",
+		"gpu.count", "gpu.sm_active", "gpu.sm_occupancy", "gpu.tensor_active", "gpu.memory_active", "gpu.pcie_tx", "gpu.pcie_rx", "gpu.nvlink_tx", "gpu.nvlink_rx", "gpu.energy_power",
+		"gpu.memory_temperature", "gpu.temperature_margin", "gpu.throttle_power_time", "gpu.throttle_thermal_time", "gpu.throttle_brake_time", "gpu.throttle_sync_time", "gpu.power_capped",
+		"gpu.heat_slowed", "gpu.power_braked", "gpu.lost", "gpu.stale", "gpu.xid", "gpu.xid_hardware", "gpu.ecc_uncorrected", "gpu.ecc_corrected", "gpu.remap_pending", "gpu.remap_failed",
+		"gpu.recovery_wanted", "gpu.pcie_link", "gpu.nvlinks_down", "gpu.spread", "gpu.other_processes", "gpu.other_memory", "gpu.other_active",
+		"host.cpu_full_cores", "host.busiest_core", "host.steal", "host.iowait", "host.runnable", "host.blocked", "host.io_pressure", "host.io_stalled", "host.disk_busy", "host.disk_wait",
+		"host.disk_free", "host.swap_in", "host.swap_out", "host.oom_kills", "host.net_rx", "host.net_tx", "host.net_share", "host.net_drops", "host.retransmits", "host.listen_overflows",
+		"process.switches", "process.blocked", "process.major_faults", "process.disk_read", "process.descriptors", "process.throttled_time", "process.cpu_limit", "process.memory_of_limit",
+		"process.oom_kills", "process.cpus_allowed", "process.allowed_busy", "process.numa_remote", "process.busiest_thread", "process.gil_suspects", "neighbour.cpu", "neighbour.count",
+		"socket.connections", "socket.send_queue", "socket.recv_queue", "socket.stuck", "socket.backlog"} {
 		if !seen[name] {
 			t.Errorf("no signal %s", name)
 		}

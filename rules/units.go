@@ -36,7 +36,7 @@ func agree(a, b *node, op string) error {
 
 // takes reports whether the bare number takes the unit of the other side.
 func takes(number, other *node) bool {
-	scaled := other.unit == "s" || other.unit == "bytes" || other.unit == "s/token"
+	scaled := other.unit == "s" || other.unit == "bytes" || other.unit == "bytes/s" || other.unit == "s/token"
 	return number.kind == numberNode && number.bare && (!scaled || number.num == 0)
 }
 

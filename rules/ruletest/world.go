@@ -23,6 +23,12 @@ var usual = map[string]float64{
 	"gpu.power": 300, "gpu.power_limit": 700, "gpu.power_default": 700, "gpu.sm_clock": 1980e6, "gpu.sm_clock_max": 1980e6,
 	"gpu.temperature": 55, "gpu.bits": 0, "gpu.dram_active": 0.3, "gpu.kernel_active": 0.8,
 	"profile.tokenize": 0, "profile.model": 0,
+
+	"host.io_pressure": 0.01, "host.disk_busy": 0.1, "host.disk_wait": 0.001, "host.memory_pressure": 0, "host.memory_available": 8e9, "host.swap_in": 0,
+	"process.throttled_time": 0, "process.cpu_limit": 4, "process.blocked": 0, "process.major_faults": 0, "process.switches": 50, "process.busiest_thread": 0.5,
+	"process.numa_remote": 0, "gpu.sm_active": 0.8, "gpu.power_time": 0, "gpu.thermal_time": 0, "gpu.brake_time": 0, "gpu.lost": 0, "gpu.xid": 0,
+	"gpu.ecc_uncorrected": 0, "gpu.remap_pending": 0, "gpu.pcie_generation": 5, "gpu.pcie_width": 16, "gpu.other_memory": 0, "gpu.other_active": 0,
+	"socket.stuck": 0, "neighbour.cpu": 0,
 }
 
 func isSeries(name string) bool { _, ok := usual[name]; return ok }
@@ -37,6 +43,8 @@ type world struct {
 	owed     float64 // requests not yet finished of the rate
 	page     *page
 	cpu      counters
+	totals   map[string]float64 // counters of what only some scripts speak of
+	xid      float64            // the last one
 	profiled *probes.Profile
 }
 
@@ -44,7 +52,7 @@ type world struct {
 type counters struct{ busy, pressure, engine, wait, periods, throttled float64 }
 
 func newWorld(s *script) *world {
-	w := &world{script: s, start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(7, 11)), page: newPage()}
+	w := &world{script: s, start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), rng: rand.New(rand.NewPCG(7, 11)), page: newPage(), totals: map[string]float64{}}
 	for range s.before {
 		w.page.observe(w.request(w.start, func(name string) float64 {
 			if v, ok := s.past[name]; ok {
@@ -98,6 +106,7 @@ func (w *world) next() *probes.Sample {
 	if w.has("profile.") {
 		w.profile(s)
 	}
+	w.surroundings(s, seconds)
 	w.step++
 	return s
 }

@@ -1,0 +1,48 @@
+package rules
+
+import "llmtop/probes"
+
+// readsSlowly is how long a send queue that does not empty belongs to a client that is slow
+// and not to a network that hiccups: several of TCP's first retransmissions [proposal].
+const readsSlowly = 5
+
+// socketRows are the engines' connections.
+func socketRows() []Signal {
+	row := func(name, title, unit string, step float64, formula string, of func(*probes.Sockets) probes.Opt[float64]) Signal {
+		return Signal{Name: name, Title: title, Unit: unit, Kind: "socket", Step: step, Formula: formula,
+			Source: "the kernel's table of the engines' TCP connections", Needs: "sockets", Export: exportName(name, unit, ""),
+			at: func(n *now) probes.Opt[float64] {
+				switch s := n.point.Sockets; {
+				case s == nil:
+					return missing()
+				case !n.fresh(s.At):
+					return probes.None[float64](probes.Stale)
+				default:
+					return of(s)
+				}
+			}}
+	}
+	return []Signal{
+		row("socket.connections", "connections", "count", 5, "established connections to the engines", func(s *probes.Sockets) probes.Opt[float64] { return s.Connections }),
+		row("socket.send_queue", "send queues", "bytes", 1<<20, "bytes sent and not yet acknowledged, of all connections", func(s *probes.Sockets) probes.Opt[float64] { return s.SendQueueBytes }),
+		row("socket.recv_queue", "receive queues", "bytes", 1<<20, "bytes received and not yet read by the engines, of all connections: they are behind", func(s *probes.Sockets) probes.Opt[float64] { return s.RecvQueueBytes }),
+		row("socket.stuck", "clients that do not read", "count", 1, "connections whose send queue has not been empty for more than 5 s, of those with the longest", stuck),
+		row("socket.backlog", "accept backlog", "ratio", 0.2, "connections not yet accepted over the most that may wait", func(s *probes.Sockets) probes.Opt[float64] { return ratio(s.Waiting, s.WaitingLimit) }),
+	}
+}
+
+// stuck is unknown where the connections could not be read at all.
+func stuck(s *probes.Sockets) probes.Opt[float64] {
+	count, seen := 0.0, len(s.Full) == 0 && s.Connections.Seen()
+	for i := range s.Full {
+		if x, ok := s.Full[i].StuckSeconds.Get(); ok {
+			if seen = true; x > readsSlowly {
+				count++
+			}
+		}
+	}
+	if !seen {
+		return probes.None[float64](s.Connections.Why())
+	}
+	return probes.Some(count)
+}
