@@ -13,15 +13,6 @@ func (d *device) gauge(of gpuReading) probes.Opt[float64] {
 	return of(d.GPUDevice)
 }
 
-// activity is a gauge of what profiling counters measure, which has a time of its own
-// where another source than the device's measured it.
-func (d *device) activity(n *now, of gpuReading) probes.Opt[float64] {
-	if v := d.gauge(of); !v.Seen() || d.ActivityAt.IsZero() || n.at.Sub(d.ActivityAt) <= max(n.stale, exporterSpan) {
-		return v
-	}
-	return probes.None[float64](probes.Stale)
-}
-
 // rate is a counter's growth per second over the now span. One that is lower at the end than
 // at the beginning was reset to 0 on the way.
 func (d *device) rate(of gpuReading) probes.Opt[float64] {

@@ -8,7 +8,6 @@ import (
 )
 
 const (
-	exporterSpan  = 75 * time.Second // for how long an exporter's reading stands: it measures every 30 s unless told otherwise
 	processesSpan = 30 * time.Second // for how long a list of the processes on a device stands
 	maxDevices    = 128              // that are looked at: 16 devices in 7 instances each, and themselves
 )
@@ -78,17 +77,16 @@ func (g *gpus) look(n *now) {
 }
 
 // silentDevice reports that a device tells nothing now, and why. What an exporter tells
-// stands longer than what is read at each tick.
+// stands longer than what is read at each tick; its share in another's device was judged
+// when the two were joined.
 func (n *now) silentDevice(d *probes.GPUDevice) (bool, probes.Absence) {
 	switch {
 	case isLost(d):
 		return true, probes.Lost
 	case d.Err != "":
 		return true, probes.Stale
-	case d.Source == "dcgm":
-		return n.at.Sub(d.At) > max(n.stale, exporterSpan), probes.Stale
 	}
-	return !n.fresh(d.At), probes.Stale
+	return !d.Stands(n.at, n.stale), probes.Stale
 }
 
 // isLost reports a device that fell off the bus, or one of which nothing else is known

@@ -7,7 +7,7 @@ import "llmtop/probes"
 func gpuActivityRows() []Signal {
 	row := func(name, title, unit string, step float64, formula string, of gpuReading) Signal {
 		return gpuRow(name, title, unit, step, formula, func(n *now) probes.Opt[float64] {
-			return n.highest(func(d *device) probes.Opt[float64] { return d.undivided(d.activity(n, of)) })
+			return n.highest(func(d *device) probes.Opt[float64] { return d.undivided(d.gauge(of)) })
 		})
 	}
 	return []Signal{

@@ -142,28 +142,15 @@ func TestDividedDevicesLeaveUseToTheirInstances(t *testing.T) {
 }
 
 // An exporter measures every half minute: what it says stands for longer than a tick.
-func TestActivityHasATimeOfItsOwn(t *testing.T) {
-	for _, c := range []struct {
-		old  time.Duration
-		seen bool
-	}{{0, true}, {40 * time.Second, true}, {2 * time.Minute, false}} {
-		s := gpuStory(1, func(i int, s *probes.Sample) {
+func TestAnExportersDevicesStandLonger(t *testing.T) {
+	story := func(old time.Duration) Signals {
+		return gpuStory(1, func(i int, s *probes.Sample) {
 			d := board(s, "a")
-			d.SMActiveRatio, d.DRAMActiveRatio, d.ActivityFrom, d.ActivityAt = probes.Some(0.5), probes.Some(0.6), "dcgm", s.At.Add(-c.old)
+			d.Source, d.PeriodSeconds, d.At, d.SMActiveRatio = "dcgm", 30, s.At.Add(-old), probes.Some(0.5)
 		})
-		if !c.seen {
-			absent(t, s, "gpu.sm_active", probes.Stale)
-			absent(t, s, "gpu.dram_active", probes.Stale)
-			continue
-		}
-		near(t, s, "gpu.sm_active", 0.5)
-		near(t, s, "gpu.dram_active", 0.6)
 	}
-	s := gpuStory(1, func(i int, s *probes.Sample) {
-		d := board(s, "a")
-		d.Source, d.At, d.PowerWatts = "dcgm", s.At.Add(-40*time.Second), probes.Some(300.0)
-	})
-	near(t, s, "gpu.power", 300)
+	near(t, story(40*time.Second), "gpu.sm_active", 0.5)
+	absent(t, story(2*time.Minute), "gpu.sm_active", probes.Stale)
 }
 
 func TestGPUHealth(t *testing.T) {
