@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"scripts/demogate":         {"scripts/internal/child"},
 	"scripts/speculation":      {"engine"},
 	"scripts/enginegate":       {},
+	"scripts/hostgate":         {"scripts/internal/child"},
 	"scripts/internal/child":   {},
 	"scripts/internal/play":    {},
 	"scripts/playtest":         {"scripts/internal/play"},

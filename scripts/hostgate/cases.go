@@ -44,15 +44,20 @@ type testCase struct {
 type want struct {
 	signal   string
 	from, to float64
+	none     bool // it is to be missing: there is no such thing here
 }
 
-func atLeast(signal string, v float64) want        { return want{signal, v, math.Inf(1)} }
-func atMost(signal string, v float64) want         { return want{signal, math.Inf(-1), v} }
-func between(signal string, from, to float64) want { return want{signal, from, to} }
-func (w want) holds(v float64) bool                { return v >= w.from && v <= w.to }
+func atLeast(signal string, v float64) want        { return want{signal: signal, from: v, to: math.Inf(1)} }
+func atMost(signal string, v float64) want         { return want{signal: signal, from: math.Inf(-1), to: v} }
+func between(signal string, from, to float64) want { return want{signal: signal, from: from, to: to} }
+func unseen(signal string) want                    { return want{signal: signal, none: true} }
+
+func (w want) holds(v float64) bool { return v >= w.from && v <= w.to }
 
 func (w want) String() string {
 	switch {
+	case w.none:
+		return "unseen"
 	case math.IsInf(w.to, 1):
 		return fmt.Sprintf("≥ %g", w.from)
 	case math.IsInf(w.from, -1):
@@ -98,7 +103,7 @@ func (c testCase) run(ctx context.Context, llmtop, dir string) (missed int, err 
 		if ok {
 			text = strconv.FormatFloat(value, 'g', 3, 64)
 		}
-		if ok && w.holds(value) {
+		if ok && !w.none && w.holds(value) || !ok && w.none {
 			verdict = ""
 		} else {
 			missed++

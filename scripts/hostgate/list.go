@@ -15,20 +15,20 @@ import (
 // of which it is known what the kernel says: see profiling without a profile.
 var cases = []testCase{
 	{name: "calm", does: "sleep", watch: usual, wants: []want{
-		atMost("process.cpu_cores", 0.1), atMost("process.throttled", 0.01), atMost("process.blocked", 0.01), atMost("socket.stuck", 0)}},
+		atMost("process.cpu_cores", 0.1), unseen("process.throttled"), atMost("process.blocked", 0.01), atMost("socket.stuck", 0)}},
 	{name: "quota", does: "burn", watch: usual, play: quota, wants: []want{
 		between("process.cpu_cores", 0.2, 0.4), atLeast("process.run_wait", 0.4), atLeast("process.throttled", 0.8),
 		between("process.cpu_limit", 0.29, 0.31), atLeast("process.throttled_time", 0.3)}},
 	{name: "hogs", does: "burn", watch: twoScans, play: hogs, wants: []want{
-		atLeast("process.run_wait", 0.5), atMost("process.throttled", 0.01), atLeast("host.cpu_pressure", 0.8), atLeast("host.cpu_busy", 0.95),
+		atLeast("process.run_wait", 0.5), unseen("process.throttled"), atLeast("host.cpu_pressure", 0.8), atLeast("host.cpu_busy", 0.95),
 		atLeast("host.cpu_full_cores", 1), atLeast("neighbour.cpu", 0.15)}},
 	{name: "gil", does: "interpreter", watch: usual, wants: []want{
-		between("process.cpu_cores", 0.6, 1.3), atLeast("process.switches", 200), atMost("process.throttled", 0.01), atLeast("process.gil", 0.5)}},
+		between("process.cpu_cores", 0.6, 1.3), atLeast("process.switches", 200), unseen("process.throttled"), atLeast("process.gil_suspects", 1)}},
 	{name: "memory", does: "fault 160", watch: usual, play: memory, wants: []want{
-		atLeast("process.memory_of_limit", 0.8), atLeast("process.major_faults", 10), atLeast("host.memory_pressure", 0.01)}},
+		atLeast("process.memory_of_limit", 0.6), atLeast("process.major_faults", 1), atLeast("host.memory_pressure", 0.05)}},
 	{name: "blocked", does: "write DIR/disk/file", watch: usual, play: freeze, wants: []want{atLeast("process.blocked", 0.9), atMost("process.cpu_cores", 0.1)}},
 	{name: "disk", does: "write DIR/disk/file", watch: usual, play: slowDisk, wants: []want{
-		atLeast("process.blocked", 0.5), atLeast("host.io_pressure", 0.3), atMost("process.throttled", 0.01)}},
+		atLeast("process.blocked", 0.5), atLeast("host.io_pressure", 0.3), unseen("process.throttled")}},
 	{name: "pinned", does: "burn", watch: usual, play: pinned, wants: []want{
 		between("process.cpus_allowed", 1, 1), atLeast("process.allowed_busy", 0.9), atLeast("process.run_wait", 0.3)}},
 	{name: "files", does: "open 900", watch: usual, play: limitFiles, wants: []want{between("process.descriptors", 0.85, 1)}},
@@ -41,7 +41,7 @@ func quota(s *scene) error {
 	return limit(s, "cpu", map[string]string{"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "30000"}, map[string]string{"cpu.max": "30000 100000"})
 }
 
-// memory gives it 64 MiB for the 160 that it goes through again and again.
+// memory gives it 64 MiB for the 45 that it holds and the 160 that it goes through.
 func memory(s *scene) error {
 	return limit(s, "memory", map[string]string{"memory.limit_in_bytes": "67108864"}, map[string]string{"memory.max": "67108864"})
 }
@@ -139,9 +139,12 @@ func slowReader(s *scene) error {
 	return err
 }
 
+// groupName begins the names of the cgroups that are made.
+const groupName = "llmtop-hostgate"
+
 // limit puts the stand-in into a cgroup of its own, of version 1 or 2, with these settings.
 func limit(s *scene, controller string, v1, v2 map[string]string) error {
-	name := fmt.Sprintf("llmtop-hostgate-%d", os.Getpid())
+	name := fmt.Sprintf("%s-%d", groupName, os.Getpid())
 	dir, settings := "/sys/fs/cgroup/"+controller+"/"+name, v1
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
 		dir, settings = "/sys/fs/cgroup/"+name, v2
