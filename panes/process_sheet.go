@@ -64,15 +64,16 @@ func (x processReadings) cpu() (f facts) {
 }
 
 func (x processReadings) quota() (f facts) {
+	f.reading("stopped in", x.v.sig("process.throttled"), percent, "of the periods")
 	if limit, ok := x.p.CPULimitCores.Get(); ok {
 		f.add("", digits(limit)+" cores")
+		f.reading("stopped", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupThrottledSecTotal }), percent, "of the time")
+		f.add("set by", clean(x.p.CgroupPath))
 	} else if x.p.CgroupPeriodsTotal.Seen() {
 		f.add("no CPU", "limit")
 	}
-	f.reading("stopped in", x.v.sig("process.throttled"), percent, "of the periods")
-	f.reading("", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupThrottledSecTotal }), percent, "of the time")
-	f.reading("pressure", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupPressure.SomeSecondsTotal }), percent, "")
-	f.add("set by", clean(x.p.CgroupPath))
+	f.reading("CPU pressure of its group", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupPressure.SomeSecondsTotal }), percent, "")
+	f.reading("memory pressure", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupMemoryPressure.SomeSecondsTotal }), percent, "")
 	return f
 }
 
