@@ -54,6 +54,12 @@ func (o *attachOptions) flags(cmd *cobra.Command) {
 // keeps looking while there is none.
 func attach(o attachOptions) *attached {
 	a := &attached{}
+	a.start(o.interval, a.scheduled(o))
+	return a
+}
+
+// scheduled lists the probes of all that.
+func (a *attached) scheduled(o attachOptions) []probes.Scheduled {
 	var list []probes.Scheduled
 	for _, u := range o.urls {
 		list = append(list, a.engine(o, &target{url: u, access: o.reaching.named()})...)
@@ -70,9 +76,7 @@ func attach(o attachOptions) *attached {
 	list = append(list, a.processProbes(interval)...)
 	list = append(list, a.gpuProbes(o)...)
 	list = append(list, logProbes(o.logs, interval, a.pid)...)
-	list = append(list, o.otlpProbes(a.urls)...)
-	a.start(interval, list)
-	return a
+	return append(list, o.otlpProbes(a.urls)...)
 }
 
 // engineProbes lists the probes of one engine.

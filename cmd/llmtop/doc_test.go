@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func document(t *testing.T, name string) string {
 func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
 		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md"),
-		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md")} {
+		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md"), "docs/gpu.md": document(t, "docs/gpu.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))
@@ -200,6 +201,31 @@ func TestREADMENamesWhatIsThere(t *testing.T) {
 	}
 	if !strings.Contains(text, "go test ./...") {
 		t.Error("README.md names no test command")
+	}
+}
+
+// TestDoctorIsDocumented: docs/gpu.md names everything that doctor --json prints, and each
+// reason for a missing reading.
+func TestDoctorIsDocumented(t *testing.T) {
+	text := document(t, "docs/gpu.md")
+	for _, of := range []reflect.Type{reflect.TypeFor[doctorReport](), reflect.TypeFor[frameReport](), reflect.TypeFor[doctorSections](), reflect.TypeFor[probeReport](),
+		reflect.TypeFor[callReport](), reflect.TypeFor[missing](), reflect.TypeFor[setting]()} {
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if name != "go" && !strings.Contains(text, "`"+name+"`") {
+				t.Errorf("docs/gpu.md does not name %s of %s", name, of.Name())
+			}
+		}
+	}
+	for why := probes.NotSeen; why <= probes.Stale; why++ {
+		if !strings.Contains(text, "| "+whyAbsent(why)+" |") {
+			t.Errorf("docs/gpu.md does not explain %q", whyAbsent(why))
+		}
+	}
+	for _, state := range []string{probeOK, probeLacks, probeBusy, probeFailed, probeHung} {
+		if !strings.Contains(text, "`"+state+"`") {
+			t.Errorf("docs/gpu.md does not explain the state %s", state)
+		}
 	}
 }
 

@@ -74,11 +74,7 @@ func noneFound(r discover.Report) string {
 }
 
 func printFound(out io.Writer, r discover.Report, asJSON bool) error {
-	engines := []foundEngine{}
-	for _, f := range r.Engines {
-		engines = append(engines, foundEngine{Engine: f.Title, Dialect: f.Dialect, Address: f.Endpoint.String(), Also: f.Also, PID: f.PID,
-			User: userName(f.UID), Model: f.Model, Container: f.Container, Readable: f.Metrics, Missing: f.Missing, Next: f.Next})
-	}
+	engines := foundEngines(r)
 	if asJSON {
 		return toJSON(out, map[string]any{"engines": engines, "asked": r.Asked})
 	}
@@ -103,6 +99,16 @@ func printFound(out io.Writer, r discover.Report, asJSON bool) error {
 		}
 	}
 	return nil
+}
+
+// foundEngines are the engines of a search, as llmtop find prints them.
+func foundEngines(r discover.Report) []foundEngine {
+	engines := []foundEngine{}
+	for _, f := range r.Engines {
+		engines = append(engines, foundEngine{Engine: f.Title, Dialect: f.Dialect, Address: f.Endpoint.String(), Also: f.Also, PID: f.PID,
+			User: userName(f.UID), Model: f.Model, Container: f.Container, Readable: f.Metrics, Missing: f.Missing, Next: f.Next})
+	}
+	return engines
 }
 
 // printMore says below the table what is missing of an engine, and its other addresses.

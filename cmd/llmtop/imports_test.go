@@ -53,6 +53,7 @@ var arrows = map[string][]string{
 	"scripts/agreegate":        {"scripts/internal/child", "engine/load", "probes", "probes/scrape", "probes/dialect"},
 	"scripts/attachgate":       {"scripts/internal/child", "scripts/internal/play", "scripts/internal/faulty", "probes", "probes/scrape"},
 	"scripts/recordgate":       {"scripts/internal/child"},
+	"scripts/gpugate":          {"scripts/internal/child", "probes", "probes/record"},
 	"scripts/policies":         {"scripts/internal/child"},
 	"scripts/soak":             {"scripts/internal/child"},
 }

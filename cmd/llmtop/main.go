@@ -58,10 +58,12 @@
 //	$ llmtop load --rate 2 --duration 3s http://127.0.0.1:8000
 //	$ llmtop demo
 //
-// What serves on this host, several engines as one service, the engine's log, its
-// traces, and a small request of llmtop's own (docs/engines.md, logs.md, otlp.md):
+// What serves on this host, what can be read here at all (docs/gpu.md), several engines as
+// one service, the engine's log, its traces, and a small request of llmtop's own
+// (docs/engines.md, logs.md, otlp.md):
 //
 //	$ llmtop find
+//	$ llmtop doctor
 //	$ llmtop http://127.0.0.1:8000 http://127.0.0.1:8001
 //	$ llmtop --log auto --otlp 127.0.0.1:4318 --canary 10s http://127.0.0.1:8000
 //

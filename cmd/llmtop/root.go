@@ -48,7 +48,7 @@ the environment variable ` + apiKeyVariable + `; they are never shown or stored.
 	live.attachOptions.flags(root)
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
-		newFindCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
+		newFindCommand(), newDoctorCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
 	return root
 }
 

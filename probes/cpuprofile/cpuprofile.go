@@ -57,6 +57,9 @@ func NewWith(endpoint string, seconds int, o Options) *Probe {
 	})}
 }
 
+// ErrBusy: somebody else takes a profile just now, another llmtop perhaps.
+var ErrBusy = errors.New("another CPU profile of this engine is being taken; it allows one at a time")
+
 // Name is "profile" and the endpoint.
 func (p *Probe) Name() string { return "profile " + p.endpoint }
 
@@ -79,7 +82,7 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 	}
 	page, err := p.fetch.Get(ctx, url.Values{"seconds": {strconv.Itoa(p.seconds)}})
 	if err != nil && strings.Contains(err.Error(), "already in use") { // net/http/pprof: one profile at a time
-		err = errors.New("another CPU profile of this engine is being taken; it allows one at a time")
+		err = ErrBusy
 	}
 	if errors.Is(err, probes.ErrNotExposed) {
 		err = probes.Lacking(fmt.Errorf("CPU profiles are not exposed by this engine: %w", err))
