@@ -228,22 +228,24 @@ func shortGPU(name string) string {
 	return strings.TrimPrefix(clean(name), "NVIDIA ")
 }
 
-// throttles names what holds the clocks down. Idle and application clocks are
-// settings, not troubles.
+// throttles names what holds the clocks down. Idle and application clocks are settings, not
+// troubles. A hardware slowdown is told by its cause where that has a bit of its own.
 func throttles(bits uint64) string {
 	var names []string
 	for _, b := range [...]struct {
 		bit  uint64
 		name string
 	}{
-		{probes.ThrottlePowerCap, "power cap"},
-		{probes.ThrottleHWSlowdown, "slowdown"},
-		{probes.ThrottleSWThermal | probes.ThrottleHWThermal, "heat"},
 		{probes.ThrottlePowerBrake, "power brake"},
+		{probes.ThrottleSWThermal | probes.ThrottleHWThermal, "heat"},
+		{probes.ThrottlePowerCap, "power cap"},
 	} {
 		if bits&b.bit != 0 {
 			names = append(names, b.name)
 		}
+	}
+	if bits&probes.ThrottleHWSlowdown != 0 && bits&(probes.ThrottleHWThermal|probes.ThrottlePowerBrake) == 0 {
+		names = append(names, "slowdown")
 	}
 	return strings.Join(names, ", ")
 }
