@@ -12,7 +12,8 @@ type GPU struct {
 	Devices     []GPUDevice  `json:"devices,omitempty"`
 	ProcessesAt time.Time    `json:"processes_at,omitzero"` // when Processes was read: dear, so more rarely than the rest
 	Processes   []GPUProcess `json:"processes,omitempty"`
-	Links       []GPULink    `json:"links,omitempty"` // between each two devices, by their indexes
+	Links       []GPULink    `json:"links,omitempty"`      // between each two devices, by their indexes
+	KernelLog   string       `json:"kernel_log,omitempty"` // why it is not read for Xids; empty: it is, or there is no device
 }
 
 // GPUProcess is a process that holds memory of a device, by its number on this host.

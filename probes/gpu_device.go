@@ -33,6 +33,7 @@ type GPUDevice struct {
 	PCIAddress   string    `json:"pci_address,omitempty"`   // "0000:5e:00.0"
 	Architecture string    `json:"architecture,omitempty"`  // "hopper", "ampere" …
 	MIG          bool      `json:"mig,omitempty"`           // it is divided: its instances are devices of their own
+	Asleep       bool      `json:"asleep,omitempty"`        // switched off by the kernel while nobody uses it; asking would wake it
 	Instance     string    `json:"instance,omitempty"`      // profile of a MIG instance: "1g.18gb"
 	Parent       string    `json:"parent,omitempty"`        // UUID of the device that a MIG instance is of
 	Virtual      string    `json:"virtual,omitempty"`       // "passthrough", "vgpu", "host-vgpu", "host-vsga"; empty: bare metal

@@ -74,6 +74,7 @@ var fieldRules = map[string]rule{
 
 	"GPU.Driver":             {"versions of drivers", keepShape(versionShape), (*redactor).hashed},
 	"GPU.Note":               freeText,
+	"GPU.KernelLog":          freeText,
 	"GPUDevice.UUID":         {"GPU UUIDs", nil, (*redactor).uuid},
 	"GPUDevice.Name":         {"GPU models", func(_ *redactor, s string) bool { return isGPUModel(s) }, (*redactor).hashed},
 	"GPUDevice.Err":          freeText,
