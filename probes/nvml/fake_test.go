@@ -3,6 +3,7 @@
 package nvml
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -56,15 +57,25 @@ func buildFakes(dir string) error {
 	if _, err := exec.LookPath(cc); err != nil {
 		return nil
 	}
-	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "wrong": "-DNOT_NVML", "minimal": "-DMINIMAL"} {
+	errs := make(chan error)
+	builds := 0
+	for name, flag := range map[string]string{"driver": "-DDRIVER", "old": "-DOLD_DRIVER", "minimal": "-DMINIMAL", "wrong": "-DNOT_NVML", "stub": "-DSTUB"} {
 		args := append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread",
-			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", flag, "-o", filepath.Join(dir, name+".so")}, sources...)
-		out, err := exec.Command(cc, args...).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("building the fake library: %w\n%s", err, out)
-		}
+			"-Wl,-soname,libnvidia-ml.so.1", "-Wl,-z,defs", "-Wl,-Bsymbolic", flag, "-o", filepath.Join(dir, name+".so")}, sources...)
+		builds++
+		go func() {
+			out, err := exec.Command(cc, args...).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("building the fake library: %w\n%s", err, out)
+			}
+			errs <- err
+		}()
 	}
-	return nil
+	var failed error
+	for range builds {
+		failed = errors.Join(failed, <-errs)
+	}
+	return failed
 }
 
 // play returns nil in the parent, which only runs the child and reports.

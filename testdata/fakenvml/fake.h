@@ -49,6 +49,10 @@
  *   gpu_instance                         number of a MIG instance: makes it exist
  *   slices                               of a MIG instance: "<gpu> <compute> <memory in MB>"
  *   xid                                  a critical error of that number happens, once
+ *   error.EventSetWait, hang.EventSetWait    as below, of the host (gpu *)
+ *   process.<list>.<pid>, process_use.<pid>   see processes.c
+ *   process_use_grows                    1: one more sample than the driver counted first
+ *   epoch                                seconds since 1970 when the script began (gpu *)
  *   error.<Function>, error.*            what the call (any call) of that GPU returns
  *   delay_ms.<Function>                  how long the call takes
  *   hang.<Function>                      1: the call comes back only when this is 0 again
@@ -60,7 +64,7 @@
  *
  * -DOLD_DRIVER leaves out what a driver of 2019 did not have; -DMINIMAL leaves out all
  * but start, end and the words for errors; -DNOT_NVML leaves out the start, as a wrong
- * library of the same name would.
+ * library of the same name would; -DSTUB makes the one that CUDA brings to link with.
  */
 #pragma once
 #define _GNU_SOURCE
@@ -119,5 +123,7 @@ ret give_text(const char *from, char *to, unsigned size);
 /* give_number answers with a key's number; without one it is not supported */
 ret give_number(device d, const char *function, const char *key, unsigned *to);
 ret give_long(device d, const char *function, const char *key, unsigned long long *to);
+
+void started_the_stub(void); /* stub.c */
 
 #define ENTER(d, function) do { ret e = enter(d, function); if (e) return e; } while (0)

@@ -5,6 +5,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static ret init(void)
 {
+#ifdef STUB
+	started_the_stub();
+#endif
 	pthread_mutex_lock(&lock);
 	if (!users)
 		read_script();
