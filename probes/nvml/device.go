@@ -30,7 +30,7 @@ type nvmlDevice struct {
 	gpm       gpm
 	instances []*instance
 	changed   bool // one of them was gone
-	xids      xids
+	users     users
 }
 
 // seldom is how often errors, links and the division of a device are asked for: they change
@@ -63,7 +63,6 @@ func (d *nvmlDevice) read() ([]probes.GPUDevice, error) {
 	}
 	out := d.kept
 	d.readChanging(&r, now, &out)
-	out.XidTotal, out.LastXid = d.xids.read(d)
 	all := []probes.GPUDevice{out}
 	if r.err() == nil {
 		all = d.readInstances(all, now)
@@ -113,7 +112,6 @@ func (d *nvmlDevice) release() {
 	for _, i := range d.instances {
 		i.gpm.release(d.guard)
 	}
-	d.xids.release(d.guard)
 }
 
 func clock(get func(nvml.ClockType) (uint32, nvml.Return), of nvml.ClockType) func() (uint32, nvml.Return) {

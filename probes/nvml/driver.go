@@ -23,36 +23,43 @@ func New(o Options) *Probe {
 	if path == "" {
 		path = "libnvidia-ml.so.1"
 	}
-	l := newLibrary(path, time.Now)
-	if o.Root != "" {
-		l.root = o.Root
+	root := o.Root
+	if root == "" {
+		root = "/"
 	}
-	return newProbe(l, time.Now)
+	l := newLibrary(path, time.Now)
+	l.root = root
+	p := newProbe(l, time.Now)
+	p.root = root
+	return p
 }
-
-// maxDevices bounds what a broken driver can make us believe.
-const maxDevices = 64
 
 // nvmlLibrary is the real NVML, or whatever has its name.
 type nvmlLibrary struct {
-	path string
-	root string // of /sys
-	api  nvml.Interface
-	now  func() time.Time
+	path    string
+	root    string // of /proc and /sys
+	api     nvml.Interface
+	now     func() time.Time
+	guard   guard    // of what is loaded
+	tallies *tallies // of all calls, over new starts
 }
 
 func newLibrary(path string, now func() time.Time) *nvmlLibrary {
-	return &nvmlLibrary{path: path, root: "/", api: nvml.New(nvml.WithLibraryPath(path)), now: now}
+	return &nvmlLibrary{path: path, api: nvml.New(nvml.WithLibraryPath(path)), now: now, tallies: newTallies(time.Now)}
 }
 
 func (l *nvmlLibrary) open() (system, error) {
-	if err := preflight(l.path); err != nil {
+	g, err := preflight(l.path)
+	if err != nil {
 		return system{}, err
 	}
-	if ret := l.api.Init(); ret != nvml.SUCCESS {
+	g.tallies = l.tallies
+	if ret := g.call("nvmlInit", l.api.Init); ret != nvml.SUCCESS {
 		return system{}, errors.New(inWords(ret))
 	}
-	g := newGuard(l.api.Extensions().LookupSymbol)
+	g = newGuard(l.api.Extensions().LookupSymbol) // go-nvml may have loaded another one before
+	g.tallies = l.tallies
+	l.guard = g
 	sys := system{driver: driverVersion(l.api, g), cuda: cudaVersion(l.api, g)}
 	var n int
 	ret := g.call("nvmlDeviceGetCount", func() (ret nvml.Return) { n, ret = l.api.DeviceGetCount(); return })
@@ -60,15 +67,22 @@ func (l *nvmlLibrary) open() (system, error) {
 		l.close()
 		return sys, fmt.Errorf("counting GPUs: %s", inWords(ret))
 	}
+	n = min(n, maxDevices)
 	t, major := newTopology(g), driverMajor(sys.driver)
-	for i := range min(n, maxDevices) {
-		sys.devices = append(sys.devices, &nvmlDevice{api: l.api, guard: g, now: l.now, index: i, root: l.root, driver: major, topology: t, gpm: gpm{now: l.now}})
+	for i := range n {
+		sys.devices = append(sys.devices, &nvmlDevice{
+			api: l.api, guard: g.of(i), now: l.now, index: i, root: l.root, driver: major, topology: t,
+			gpm: gpm{now: l.now}, users: users{root: l.root, now: l.now},
+		})
 	}
 	sys.links = t.known
+	sys.errors = newEvents(l.api, g, n)
 	return sys, nil
 }
 
-func (l *nvmlLibrary) close() { l.api.Shutdown() } // that it fails changes nothing for anybody
+func (l *nvmlLibrary) close() { l.guard.call("nvmlShutdown", l.api.Shutdown) } // that it fails changes nothing for anybody
+
+func (l *nvmlLibrary) calls() []Call { return l.tallies.list() }
 
 func driverVersion(api nvml.Interface, g guard) (version string) {
 	g.call("nvmlSystemGetDriverVersion", func() (ret nvml.Return) { version, ret = api.SystemGetDriverVersion(); return })
@@ -99,26 +113,29 @@ func cudaVersion(api nvml.Interface, g guard) string {
 	return fmt.Sprintf("%d.%d", v/1000, v%1000/10)
 }
 
-// preflight loads the library once by itself, for two things go-nvml does not
-// give: why it cannot be loaded, and whether it has what starting it calls without
-// looking.
-func preflight(path string) error {
+// preflight loads the library once by itself, for what go-nvml does not give: why it
+// cannot be loaded, whether it has what starting it calls without looking, and whether it
+// is a driver's at all.
+func preflight(path string) (guard, error) {
 	lib := dl.New(path, dl.RTLD_LAZY|dl.RTLD_LOCAL)
 	if err := lib.Open(); err != nil {
-		return errors.New(whyNotLoaded(path, err))
+		return guard{}, errors.New(whyNotLoaded(path, err))
 	}
 	defer lib.Close()
 	g := newGuard(lib.Lookup)
 	for _, needed := range []string{"nvmlInit", "nvmlShutdown"} {
-		if !g[needed] {
-			return fmt.Errorf("%s is not NVML: it has no %s", probes.Printable(path, 200), needed)
+		if !g.has[needed] {
+			return g, fmt.Errorf("%s is not NVML: it has no %s", probes.Printable(path, 200), needed)
 		}
 	}
-	return nil
+	if file := loadedFrom(path); isStub(file) {
+		return g, fmt.Errorf("%s is CUDA's stub to build programs with, not the driver's library: take its folder out of LD_LIBRARY_PATH", probes.Printable(file, 200))
+	}
+	return g, nil
 }
 
 func whyNotLoaded(path string, err error) string {
-	text := probes.Printable(err.Error(), 300)
+	text := probes.Printable(fmt.Sprint(err), 300)
 	if _, missing := os.Stat(path); missing == nil {
 		return text // it is there, so the loader's words matter
 	}

@@ -1,16 +1,28 @@
 // Package nvml reads NVIDIA GPUs through the driver's own library, NVML, with
 // go-nvml. What flows out is the section *probes.GPU; what flows in are read-only
-// driver calls, nothing is ever set.
+// driver calls and the kernel's log, nothing is ever set.
 //
-// Three things can go wrong with NVML, and each is fenced in:
+// Several things can go wrong with NVML, and each is fenced in:
 //   - A call the installed driver lacks ends the process. Every call passes a guard
 //     that looked its symbol up when the library was loaded.
 //   - A call may never return. Each GPU has one goroutine, Read waits for it no
 //     longer than a deadline, and no second call starts while one is out. That GPU
-//     goes stale, the others go on.
+//     goes stale, the others go on. Critical errors (Xid) are waited for by one more,
+//     which delays no reading.
 //   - There may be no GPU, no library, or a driver that does not fit. That is a
 //     normal state: the section's Note says so in plain words, and it is tried again
 //     every half minute.
+//   - A question wakes a GPU that the kernel has put to sleep. Once its address is
+//     known, one that sleeps is left alone.
+//
+// One thing cannot be fenced in here. go-nvml leaves NVML's functions to be found by
+// the loader when they are first called. Where everything must be found at the start, the
+// process ends before main with "symbol lookup error", also on hosts that have the
+// driver. The environment LD_BIND_NOW=1 does that: start llmtop without it. A C
+// compiler that links with -z now by default does it too, and the go command accepts no
+// flag against that from a source file; build with
+//
+//	go build -ldflags '-extldflags=-Wl,-z,lazy' ./cmd/llmtop
 //
 // Without cgo, or elsewhere than on Linux, the probe is there and its Note says
 // that it was built without NVML.
@@ -28,7 +40,7 @@ import (
 // Options of the probe; the zero value is right for a usual host.
 type Options struct {
 	LibraryPath string // of the NVML library; empty: libnvidia-ml.so.1 where the loader finds it
-	Root        string // of /sys; empty: /
+	Root        string // of /proc, /sys and /dev; empty: /
 }
 
 // What bounds the probe.
@@ -37,14 +49,17 @@ const (
 	staleAfter   = 3 * time.Second        // a reading older than this no longer stands for now
 	retryEvery   = 30 * time.Second       // between attempts to find a working driver
 	closeWait    = 500 * time.Millisecond // Close waits this long for calls that are out
+	maxDevices   = 64                     // what a broken driver can make us believe
 )
 
-// library is NVML as a whole. Its methods are called one at a time.
+// library is NVML as a whole. Its methods are called one at a time, but for calls.
 type library interface {
 	// open loads and starts it. The error says in plain words why there is no device.
 	open() (system, error)
 	// close ends what a successful open began; no device is read any more.
 	close()
+	// calls says how its functions answered, at any time.
+	calls() []Call
 }
 
 // system is what a started library tells of the host.
@@ -53,6 +68,7 @@ type system struct {
 	cuda    string                  // newest version it runs: "12.9"
 	devices []device                // by index
 	links   func() []probes.GPULink // between them, as far as known by now; nil: never
+	errors  errorSource
 }
 
 // device is one GPU. Its methods are called from one goroutine, and may never return.
@@ -60,29 +76,39 @@ type device interface {
 	// read reads everything: of the device itself, then of its MIG instances. With
 	// errLost or another error nothing could be read, beyond perhaps the identity.
 	read() ([]probes.GPUDevice, error)
+	// processes lists who uses it; false: that could not be asked.
+	processes() ([]probes.GPUProcess, bool)
 	// release gives back what the device holds; no read follows.
 	release()
 }
 
-// errLost: the device is gone until a reset or a restart.
-var errLost = errors.New("the GPU is lost")
+// errLost: the device is gone until a reset or a restart. errAsleep: nobody uses it, and
+// the kernel has switched it off for as long as nobody does.
+var (
+	errLost   = errors.New("the GPU is lost")
+	errAsleep = errors.New("the GPU sleeps")
+)
 
 // Probe yields *probes.GPU. It starts nothing before the first Read.
 type Probe struct {
 	lib   library
+	root  string // of /proc, /sys and /dev
 	now   func() time.Time
 	ends  sync.WaitGroup
 	ctx   context.Context // ended by Close
 	stop  context.CancelFunc
 	begin sync.Once
 	tried chan struct{} // closed after the first attempt to open
+	xids  xidLog
 
 	mu      sync.Mutex
 	note    string
 	sys     system
 	workers []*worker
+	gone    []probes.GPUDevice // devices of earlier starts, as last known
 }
 
+// newProbe has no root: it sees neither the kernel's log nor the bus.
 func newProbe(lib library, now func() time.Time) *Probe {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Probe{lib: lib, now: now, ctx: ctx, stop: cancel, tried: make(chan struct{}), note: "NVML is starting"}
@@ -90,6 +116,10 @@ func newProbe(lib library, now func() time.Time) *Probe {
 
 // Name is "gpu".
 func (p *Probe) Name() string { return "gpu" }
+
+// Calls says how each driver function that was asked answered, by device and then by
+// name. Unlike Read it waits for nothing.
+func (p *Probe) Calls() []Call { return p.lib.calls() }
 
 // Read asks every GPU that is not still busy with an earlier question, waits for
 // 100 ms at most, and returns the newest reading of each. What is wrong with the
@@ -131,7 +161,17 @@ func (p *Probe) section() *probes.GPU {
 	defer p.mu.Unlock()
 	g := &probes.GPU{At: probes.Stamp(now), Driver: p.sys.driver, CUDA: p.sys.cuda, Note: p.note}
 	for _, w := range p.workers {
-		g.Devices = append(g.Devices, w.at(now)...)
+		devices := w.at(now)
+		devices[0].XidTotal, devices[0].LastXid = p.xids.of(deviceKey(devices[0]), w.hearing())
+		g.Devices = append(g.Devices, devices...)
+		w.addProcesses(g, now)
+	}
+	if len(g.Devices) > 0 {
+		for _, d := range missing(p.gone, g.Devices) {
+			d.XidTotal, d.LastXid = p.xids.of(deviceKey(d), ear{})
+			g.Devices = append(g.Devices, d)
+		}
+		g.KernelLog = p.xids.kernelNote()
 	}
 	if p.sys.links != nil {
 		g.Links = p.sys.links()
@@ -169,66 +209,38 @@ func (p *Probe) manage() {
 		}
 		p.publish("no NVML device: "+err.Error(), system{driver: sys.driver, cuda: sys.cuda}, nil)
 		tried()
-		p.pause()
-	}
-}
-
-func (p *Probe) pause() {
-	timer := time.NewTimer(retryEvery)
-	defer timer.Stop()
-	select {
-	case <-p.ctx.Done():
-	case <-timer.C:
+		pause(p.ctx, retryEvery)
 	}
 }
 
 func (p *Probe) publish(note string, sys system, workers []*worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.gone = remember(p.gone, p.workers)
 	p.note, p.sys, p.workers = note, sys, workers
 }
 
-// serve runs a worker for each device until Close, or until every device has
-// failed for as long as retryEvery: after a driver reload or a reset only a new
-// start helps. The library is closed when all calls have come back, since closing
-// it under a call that is out may hang too.
+// serve runs a worker for each device until Close, or until a new start is needed. The
+// library is closed when all calls have come back, since closing it under a call that
+// is out may hang too.
 func (p *Probe) serve(sys system, ready func()) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	var running sync.WaitGroup
 	var workers []*worker
 	for i, d := range sys.devices {
 		w := newWorker(i, d, p.now)
+		w.root = p.root
 		workers = append(workers, w)
 		running.Go(func() { w.run(ctx) })
 	}
+	if sys.errors != nil {
+		running.Go(func() { p.listen(ctx, sys.errors, workers) })
+	}
 	p.publish("", sys, workers)
 	ready()
-	check := time.NewTicker(retryEvery)
-	defer check.Stop()
-	failedBefore := false
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-check.C:
-			failed := allFailed(workers)
-			if failed && failedBefore {
-				cancel()
-			}
-			failedBefore = failed
-		}
-	}
+	p.xids.followKernel(p)
+	untilRestart(ctx, workers, func() string { return boundDevices(p.root) })
 	cancel()
 	running.Wait()
 	p.lib.close()
-}
-
-// allFailed says whether no device gives readings, and none would hold up a new
-// start.
-func allFailed(workers []*worker) bool {
-	for _, w := range workers {
-		if !w.failing() {
-			return false
-		}
-	}
-	return true
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,8 @@ func (l *fakeLibrary) open() (system, error) {
 
 func (l *fakeLibrary) close() { l.mu.Lock(); l.closed++; l.mu.Unlock() }
 
+func (l *fakeLibrary) calls() []Call { return nil }
+
 func (l *fakeLibrary) counts() (opened, closed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,10 +52,17 @@ func (l *fakeLibrary) counts() (opened, closed int) {
 
 // fakeDevice counts its readings, and can fail or hang.
 type fakeDevice struct {
+	who       probes.GPUDevice // empty: one of no account
+	instances []probes.GPUDevice
+	takes     time.Duration // each call
+
 	mu       sync.Mutex
 	err      error
 	gate     chan struct{} // read waits for it when not nil
+	listGate chan struct{} // processes does
+	users    []probes.GPUProcess
 	reads    int
+	lists    int
 	inside   int
 	released bool
 }
@@ -60,8 +70,31 @@ type fakeDevice struct {
 func (d *fakeDevice) read() ([]probes.GPUDevice, error) {
 	d.mu.Lock()
 	d.reads++
+	n, err, gate := d.reads, d.err, d.gate
+	d.mu.Unlock()
+	d.call(gate)
+	who := d.who
+	if who.UUID == "" {
+		who = probes.GPUDevice{UUID: "GPU-1", Name: "Fake"}
+	}
+	who.PowerWatts = probes.Some(float64(n))
+	return append([]probes.GPUDevice{who}, d.instances...), err
+}
+
+func (d *fakeDevice) processes() ([]probes.GPUProcess, bool) {
+	d.mu.Lock()
+	d.lists++
+	gate, list := d.listGate, slices.Clone(d.users)
+	d.mu.Unlock()
+	d.call(gate)
+	return list, list != nil
+}
+
+// call takes as long as the gate is shut.
+func (d *fakeDevice) call(gate chan struct{}) {
+	d.mu.Lock()
 	d.inside++
-	n, err, gate, inside := d.reads, d.err, d.gate, d.inside
+	inside := d.inside
 	d.mu.Unlock()
 	if inside > 1 {
 		panic("two calls at once")
@@ -69,10 +102,10 @@ func (d *fakeDevice) read() ([]probes.GPUDevice, error) {
 	if gate != nil {
 		<-gate
 	}
+	time.Sleep(d.takes)
 	d.mu.Lock()
 	d.inside--
 	d.mu.Unlock()
-	return []probes.GPUDevice{{UUID: "GPU-1", Name: "Fake", PowerWatts: probes.Some(float64(n))}}, err
 }
 
 func (d *fakeDevice) release() { d.mu.Lock(); d.released = true; d.mu.Unlock() }
@@ -306,7 +339,7 @@ func TestWithoutReadingsLeavesNone(t *testing.T) {
 	b := reflect.ValueOf(bare)
 	for i := range b.NumField() {
 		name := b.Type().Field(i).Name
-		if o, ok := b.Field(i).Interface().(interface{ Seen() bool }); ok && o.Seen() != strings.Contains(name, "Xid") {
+		if o, ok := b.Field(i).Interface().(interface{ Seen() bool }); ok && o.Seen() != (strings.Contains(name, "Xid") || name == "InstanceID") {
 			t.Errorf("%s: still there %v", name, o.Seen())
 		}
 	}

@@ -357,7 +357,7 @@ func TestGuard(t *testing.T) {
 		}
 		return errors.New("no such symbol")
 	})
-	if !g["nvmlInit"] || !g["nvmlShutdown"] || !g["nvmlDeviceGetMemoryInfo"] || g["nvmlDeviceGetMemoryInfo_v2"] || g["nvmlDeviceGetCount"] {
+	if !g.has["nvmlInit"] || !g.has["nvmlShutdown"] || !g.has["nvmlDeviceGetMemoryInfo"] || g.has["nvmlDeviceGetMemoryInfo_v2"] || g.has["nvmlDeviceGetCount"] {
 		t.Errorf("guard %v", g)
 	}
 	if ret := g.call("nvmlDeviceGetCount", func() nvml.Return { t.Error("called what is not there"); return nvml.SUCCESS }); ret != nvml.ERROR_FUNCTION_NOT_FOUND {

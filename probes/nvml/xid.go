@@ -1,81 +1,142 @@
-//go:build linux && cgo
-
 package nvml
 
 import (
-	"github.com/NVIDIA/go-nvml/pkg/nvml"
+	"sync"
+	"time"
 
 	"llmtop/probes"
 )
 
-// xids listens for the critical errors (Xid) that the driver reports of one device. The
-// driver keeps them in an event set, which is emptied at each read without waiting; what
-// was reported before the first read is not known.
-type xids struct {
-	set   nvml.EventSet // nil: not listening
-	began bool          // listening was tried
-	why   nvml.Return   // why it is not listening
-	total uint64
-	last  probes.Opt[uint64]
+// Critical errors (Xid) are told by the driver as events and by the kernel's log, usually
+// both. Each counts once: what one source tells within sameXid of another one telling of
+// the same error of the same device is that error.
+
+// sameXid is how far apart two sources tell of one error.
+const sameXid = 5 * time.Second
+
+// mostXids bounds the errors of a device that another source may still tell of;
+// mostXidDevices the devices.
+const (
+	mostXids       = 64
+	mostXidDevices = maxDevices
+)
+
+// Numbers of errors. The driver gives unknownXid when it does not know which one it was.
+const (
+	unknownXid = 999
+	offTheBus  = 79
+)
+
+// xidSource is who told of an error, as a bit.
+type xidSource uint8
+
+const (
+	toldByDriver xidSource = 1 << iota
+	toldByKernel
+	toldByKernelInWords // without a number, and as often as it likes
+)
+
+// xidLog counts the errors of all devices, by pciKey or what stands for one. It lasts as
+// long as the probe, over new starts of NVML.
+type xidLog struct {
+	begin sync.Once // the reading of the kernel's log
+
+	mu      sync.Mutex
+	devices map[string]*xidCount
+	kernel  bool   // the kernel's log is read
+	note    string // why it is not
 }
 
-// mostXids bounds the events that are taken in one read.
-const mostXids = 32
+type xidCount struct {
+	total  uint64
+	last   probes.Opt[uint64]
+	recent []xidTold // oldest first
+}
 
-// unknownXid is what the driver gives when it does not know which error it was.
-const unknownXid = 999
+// xidTold is an error that was counted.
+type xidTold struct {
+	number uint64
+	at     time.Time
+	by     xidSource // all who have told of it
+}
 
-// read returns how many there were since it began to listen, and the number of the last.
-// It asks also when the device is lost: that is when there is one.
-func (x *xids) read(d *nvmlDevice) (total, last probes.Opt[uint64]) {
-	if !x.began && d.handle != nil {
-		x.began = true
-		x.why = x.listen(d)
+// add takes in what a source tells of a device.
+func (l *xidLog) add(device string, by xidSource, number uint64, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.devices == nil {
+		l.devices = map[string]*xidCount{}
 	}
-	if x.set == nil {
-		none := probes.None[uint64](absence(x.why))
-		return none, none
-	}
-	for range mostXids {
-		var e nvml.EventData
-		ret := d.guard.call("nvmlEventSetWait", func() (ret nvml.Return) { e, ret = x.set.Wait(0); return })
-		if ret != nvml.SUCCESS {
-			break // ERROR_TIMEOUT: there is none; with another error there will be none
+	c := l.devices[device]
+	if c == nil {
+		if len(l.devices) >= mostXidDevices {
+			return
 		}
-		if e.EventType == nvml.EventTypeXidCriticalError {
-			x.note(e.EventData)
+		c = &xidCount{}
+		l.devices[device] = c
+	}
+	c.add(xidTold{number, at, by})
+}
+
+func (c *xidCount) add(x xidTold) {
+	for len(c.recent) > 0 && (len(c.recent) >= mostXids || x.at.Sub(c.recent[0].at) > sameXid) {
+		c.recent = c.recent[1:]
+	}
+	if known := c.same(x); known != nil {
+		known.by |= x.by
+		if known.number == unknownXid {
+			known.number, c.last = x.number, numbered(x.number)
+		}
+		return
+	}
+	c.recent = append(c.recent, x)
+	c.total++
+	c.last = numbered(x.number)
+}
+
+// same finds the error that x tells of once more: one of that number, else one of which
+// either source does not know the number.
+func (c *xidCount) same(x xidTold) *xidTold {
+	for _, equal := range []func(a, b uint64) bool{
+		func(a, b uint64) bool { return a == b },
+		func(a, b uint64) bool { return a == unknownXid || b == unknownXid },
+	} {
+		for i := range c.recent {
+			r := &c.recent[i]
+			news := r.by&x.by == 0 || x.by == toldByKernelInWords
+			if news && equal(r.number, x.number) {
+				return r
+			}
 		}
 	}
-	return probes.Some(x.total), x.last
+	return nil
 }
 
-func (x *xids) note(number uint64) {
-	x.total++
-	if x.last = probes.Some(number); number == unknownXid {
-		x.last = probes.None[uint64](probes.NotSeen)
+func numbered(number uint64) probes.Opt[uint64] {
+	if number == unknownXid {
+		return probes.None[uint64](probes.NotSeen)
 	}
+	return probes.Some(number)
 }
 
-// listen makes an event set and puts the device into it.
-func (x *xids) listen(d *nvmlDevice) nvml.Return {
-	if !d.guard["nvmlEventSetWait"] || !d.guard["nvmlEventSetFree"] {
-		return nvml.ERROR_FUNCTION_NOT_FOUND
+// of returns how many errors a device had since somebody listens, and the number of the
+// last. Nobody listens when neither the driver nor the kernel tells; then e says why.
+func (l *xidLog) of(device string, e ear) (total, last probes.Opt[uint64]) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch c := l.devices[device]; {
+	case c != nil:
+		return probes.Some(c.total), c.last
+	case l.kernel || e.hears:
+		return probes.Some[uint64](0), probes.Opt[uint64]{}
 	}
-	var set nvml.EventSet
-	ret := d.guard.call("nvmlEventSetCreate", func() (ret nvml.Return) { set, ret = d.api.EventSetCreate(); return })
-	if ret != nvml.SUCCESS {
-		return ret
-	}
-	ret = d.guard.call("nvmlDeviceRegisterEvents", func() nvml.Return { return d.handle.RegisterEvents(nvml.EventTypeXidCriticalError, set) })
-	if x.set = set; ret != nvml.SUCCESS {
-		x.release(d.guard)
-	}
-	return ret
+	none := probes.None[uint64](e.why)
+	return none, none
 }
 
-func (x *xids) release(g guard) {
-	if x.set != nil {
-		g.call("nvmlEventSetFree", x.set.Free)
-		x.set = nil
-	}
+// ear is whether the driver tells of the errors of a device.
+type ear struct {
+	asked bool // it was asked to
+	hears bool
+	why   probes.Absence // of hearing nothing
 }
