@@ -73,6 +73,9 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 		age, _ := v.age(d.At)
 		return r.add(bad, clean(d.Err)).add(old, lastSeen(d.At, age))
 	}
+	if d.Asleep {
+		return r.add(faint, "asleep; it is not woken to be read")
+	}
 	age, isOld := v.at.Sub(d.At), !v.stands(d)
 	fresh := func(t tone) tone {
 		if isOld {

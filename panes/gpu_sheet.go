@@ -21,6 +21,7 @@ func gpuSheets(v *view, w int) []row {
 	frame.add("devices", fmt.Sprint(len(g.Devices)))
 	frame.add("", clean(g.Note))
 	rows = append(rows, frame.rows(w, "driver")...)
+	rows = append(rows, labelled(w, "kernel log", clean(g.KernelLog))...)
 	rows = append(rows, linkRows(g, w)...)
 	for i := range g.Devices {
 		rows = append(append(rows, row{}), deviceSheet(v, w, g, &g.Devices[i])...)
@@ -45,8 +46,8 @@ func deviceSheet(v *view, w int, g *probes.GPU, d *probes.GPUDevice) []row {
 		rows = append(rows, part.facts.rows(w, part.label)...)
 	}
 	rows = append(rows, processFacts(v, g, d).rows(w, "processes")...)
-	if d.Err != "" {
-		return rows // which says why nothing else is known
+	if d.Err != "" || d.Asleep {
+		return rows // which say why nothing else is known
 	}
 	return append(rows, absences(deviceAbsences(d), w)...)
 }
@@ -64,6 +65,9 @@ func deviceTitle(d *probes.GPUDevice) string {
 	}
 	if d.CPUs != "" {
 		parts = append(parts, "cores "+clean(d.CPUs))
+	}
+	if d.Asleep {
+		parts = append(parts, "asleep")
 	}
 	if d.MIG {
 		parts = append(parts, "MIG")

@@ -49,6 +49,7 @@ func hostileFrame(text string) Frame {
 		d := &tick.Point.GPU.Devices[i]
 		d.Source, d.PCIAddress, d.Architecture, d.Instance, d.Virtual, d.CPUs, d.ActivityFrom = text, text, text, text, text, text, text
 	}
+	tick.Point.GPU.KernelLog = text
 	tick.Point.GPU.CUDA, tick.Point.GPU.Links, tick.Point.GPU.Processes = text, []probes.GPULink{{Kind: text}}, []probes.GPUProcess{{GPU: "GPU-0", Name: text}}
 	tick.Point.Host = full.Host
 	h := tick.Point.Host

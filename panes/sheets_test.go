@@ -34,7 +34,9 @@ func fullHost(i int) *probes.Sample {
 	bad.PCIeWidth, bad.RemapPending, bad.RecoveryAction = probes.Some(8.0), probes.Some(1.0), probes.Some(1.0)
 	bad.SMActiveRatio, bad.ActivityFrom = probes.None[float64](probes.Unsupported), ""
 	gone := probes.GPUDevice{Index: 2, UUID: "GPU-2", Name: "NVIDIA H100 80GB HBM3", At: at.Add(-70 * time.Second), Err: "the GPU is lost: it has fallen off the bus"}
-	g.Devices = append(g.Devices, gone.WithoutReadings(probes.Lost))
+	asleep := probes.GPUDevice{At: at, Index: 3, UUID: "GPU-3", Name: "NVIDIA T4", Asleep: true}
+	g.Devices = append(g.Devices, gone.WithoutReadings(probes.Lost), asleep.WithoutReadings(probes.Stale))
+	g.KernelLog = "no permission to read /dev/kmsg"
 	g.Links = []probes.GPULink{{From: 0, To: 1, Kind: "NV18"}, {From: 0, To: 2, Kind: "NV18"}, {From: 1, To: 2, Kind: "SYS"}}
 	g.Processes = []probes.GPUProcess{{GPU: "GPU-0", PID: 4720, Name: "VLLM::Worker", MemoryBytes: probes.Some(60.0 * (1 << 30)), KernelActiveRatio: probes.Some(0.97)}, {GPU: "GPU-0", PID: 999, Name: "notebook", MemoryBytes: probes.Some(8.0 * (1 << 30))}}
 	s.GPU = g
