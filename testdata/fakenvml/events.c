@@ -73,7 +73,7 @@ API ret nvmlEventSetWait(event_set s, event *to, unsigned timeout_ms)
 	if (!e)
 		e = next_event(s.listener, to);
 	for (double until = monotonic() + timeout_ms * 1e-3; e == TIMEOUT && monotonic() < until; e = next_event(s.listener, to))
-		usleep(getenv("FAKE_NVML_CLOCK") ? 5000 : 50000); /* looked for in the script: a real driver is told, and costs nothing meanwhile */
+		usleep(getenv("FAKE_NVML_CLOCK") ? 5000 : 200000); /* looked for in the script: a real driver is told, and costs nothing meanwhile */
 	return e;
 }
 
