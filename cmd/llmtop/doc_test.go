@@ -59,7 +59,8 @@ func document(t *testing.T, name string) string {
 func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
 		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md"),
-		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md"), "docs/gpu.md": document(t, "docs/gpu.md")} {
+		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md"), "docs/gpu.md": document(t, "docs/gpu.md"),
+		"docs/host.md": document(t, "docs/host.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))

@@ -24,8 +24,9 @@ func newDoctorCommand() *cobra.Command {
 		Short: "Say what can be read on this host, what cannot, and what would help",
 		Long: `Reads everything that llmtop would read, twice, and prints each probe's result, each reading
 of GPU, host and engine processes or why it is missing, each call to the NVIDIA driver
-with its result and latency, and last what is missing and what would give it. One paste
-tells what is wrong with a host; docs/gpu.md says what the lines mean.
+with its result and latency, and last what is missing and what would give it: (+3 s) after
+a reading is what it grew by between the two. One paste tells what can and cannot be read
+on a host; docs/gpu.md and docs/host.md say what the readings prove.
 
 It takes a few seconds, a quarter of a minute at most, also where a driver hangs. Nothing
 secret is in it: no prompt, no command line, no key, no value of the environment beyond

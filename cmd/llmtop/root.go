@@ -25,7 +25,10 @@ service: replicas, or a frontend and its workers.
 
 A URL may also be unix:/run/vllm.sock, or name another network namespace of this host:
 http://127.0.0.1:8000#netns=4026532281 or #pid=4242. Credentials are given with --auth or in
-the environment variable ` + apiKeyVariable + `; they are never shown or stored.`,
+the environment variable ` + apiKeyVariable + `; they are never shown or stored.
+
+On the screen ? lists the keys: G shows all that is known of the GPUs, H of the host and the
+engine's processes, e of the engines.`,
 		Example: `  llmtop                                   attach to the engines of this host
   llmtop http://127.0.0.1:8000             attach to this one
   llmtop :8000 gpu-7:8000                  attach to these two
