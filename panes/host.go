@@ -101,7 +101,7 @@ func processTroubles(v *view, p *probes.Process) string {
 			}
 		}
 		if slow > 0 {
-			out = append(out, fmt.Sprintf("%d slow readers", slow))
+			out = append(out, plural(probes.Some(float64(slow)), "slow reader"))
 		}
 	}
 	if out == nil {

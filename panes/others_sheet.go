@@ -24,7 +24,7 @@ func socketSheet(v *view, w int) []row {
 		c := &s.Full[i]
 		var f facts
 		f.add(clean(c.Peer), byteSize(c.SendQueueBytes)+" to be read")
-		f.reading("never empty for", c.StuckSeconds, seconds, "")
+		f.reading("not read for", c.StuckSeconds, seconds, "")
 		f.reading("", c.Retransmits, count, "retransmits")
 		rows = append(rows, f.rows(w, label)...)
 		label = ""

@@ -49,7 +49,7 @@ func (x processReadings) perSecond(of func(*probes.Process) probes.Opt[float64])
 
 func (x processReadings) cpu() (f facts) {
 	f.reading("", x.v.sig("process.cpu_cores"), digits, "cores")
-	f.reading("waits for one", x.v.sig("process.run_wait"), percent, "of its time")
+	f.reading("waits for one", x.v.sig("process.run_wait"), percent, "of the time it wants one")
 	f.reading("busiest thread", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.BusiestThreadSecs }), percent, "of a core")
 	f.reading("", x.p.Threads, count, "threads")
 	f.reading("", x.p.BlockedThreads, count, "blocked (state D)")
@@ -67,7 +67,7 @@ func (x processReadings) quota() (f facts) {
 	f.reading("stopped in", x.v.sig("process.throttled"), percent, "of the periods")
 	if limit, ok := x.p.CPULimitCores.Get(); ok {
 		f.add("", digits(limit)+" cores")
-		f.reading("stopped", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupThrottledSecTotal }), percent, "of the time")
+		f.reading("stops", x.perSecond(func(p *probes.Process) probes.Opt[float64] { return p.CgroupThrottledSecTotal }), digits, "cores at a time")
 		f.add("set by", clean(x.p.CgroupPath))
 	} else if x.p.CgroupPeriodsTotal.Seen() {
 		f.add("no CPU", "limit")

@@ -7,7 +7,7 @@ import "time"
 type Host struct {
 	At                   time.Time    `json:"at"`
 	CPUs                 int          `json:"cpus"`
-	CPUBusySecondsTotal  Opt[float64] `json:"cpu_busy_seconds_total,omitzero"` // all cores, without idle and iowait
+	CPUBusySecondsTotal  Opt[float64] `json:"cpu_busy_seconds_total,omitzero"` // all cores, all but idle and iowait: steal is in it
 	CPUStealSecondsTotal Opt[float64] `json:"cpu_steal_seconds_total,omitzero"`
 	CPUWaitSecondsTotal  Opt[float64] `json:"cpu_iowait_seconds_total,omitzero"`
 	Load1                Opt[float64] `json:"load1,omitzero"`

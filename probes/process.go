@@ -11,7 +11,7 @@ type Process struct {
 	PID                     int          `json:"pid"`  // that listens, of the first engine
 	Name                    string       `json:"name"` // its
 	StartedAt               time.Time    `json:"started_at,omitzero"`
-	CPUSecondsTotal         Opt[float64] `json:"cpu_seconds_total,omitzero"` // user and system, all threads
+	CPUSecondsTotal         Opt[float64] `json:"cpu_seconds_total,omitzero"` // user and system, all threads; of processes too that began and ended between two reads
 	RSSBytes                Opt[float64] `json:"rss_bytes,omitzero"`
 	Threads                 Opt[float64] `json:"threads,omitzero"`
 	RunWaitSecondsTotal     Opt[float64] `json:"run_wait_seconds_total,omitzero"`       // threads waiting for a core (schedstat)
@@ -113,7 +113,7 @@ type Connection struct {
 	SendQueueBytes float64      `json:"send_queue_bytes"`
 	RecvQueueBytes float64      `json:"recv_queue_bytes"`
 	Retransmits    Opt[float64] `json:"retransmits,omitzero"`   // of the segment that is out
-	StuckSeconds   Opt[float64] `json:"stuck_seconds,omitzero"` // for how long its queue has not been empty
+	StuckSeconds   Opt[float64] `json:"stuck_seconds,omitzero"` // for how long the peer has taken too little of it: its window is closed, it acknowledges nothing, or the queue is long; 0 for what is only on its way
 }
 
 func (p *Process) AddTo(to *Sample)    { to.Process = p }

@@ -42,7 +42,7 @@ func (n *notes) host(h *Host) {
 		free, ok := f.FreeBytes.Get()
 		total, ok2 := f.TotalBytes.Get()
 		if ok && ok2 && total > 0 {
-			n.is(EventFilesystem, f.Mount, "file system "+Printable(f.Mount, 100), "nearly full (less than 1 % free)", free < fullFilesystem*total)
+			n.is(EventFilesystem, fmt.Sprint(f.Engine, f.Mount), f.called(), "nearly full (less than 1 % free)", free < fullFilesystem*total)
 		}
 	}
 	for i := range h.NICs {
@@ -55,4 +55,16 @@ func (n *notes) host(h *Host) {
 		}
 		n.is(EventLinkDown, c.Name, "interface "+Printable(c.Name, 40), "down", !c.Up && n.up[c.Name])
 	}
+}
+
+// called is what a file system is called: an engine in a container has its own "/" beside the
+// host's.
+func (f *Filesystem) called() string {
+	switch {
+	case f.Mount == "":
+		return "the engine's file system"
+	case f.Engine:
+		return "file system " + Printable(f.Mount, 100) + " of the engine"
+	}
+	return "file system " + Printable(f.Mount, 100)
 }

@@ -55,6 +55,14 @@ func TestHostEvents(t *testing.T) {
 			s.Host = &Host{Filesystems: []Filesystem{{Mount: "/tmp", TotalBytes: Some(1000.0 * mebibyte), FreeBytes: Some(free)}, {Mount: "/proc", TotalBytes: Some(0.0), FreeBytes: Some(0.0)},
 				{Mount: "/nfs", TotalBytes: None[float64](Stale), FreeBytes: None[float64](Stale)}}}
 		}, []string{"5s filesystem-full file system /tmp: nearly full (less than 1 % free)", "29s filesystem-full file system /tmp: no more nearly full (less than 1 % free), after 14 s"}},
+		{"the engine's own root is full, not the host's", 10, func(i int, s *Sample) {
+			free := 500.0 * mebibyte
+			if i >= 5 {
+				free = 3 * mebibyte
+			}
+			s.Host = &Host{Filesystems: []Filesystem{{Mount: "/", TotalBytes: Some(1000.0 * mebibyte), FreeBytes: Some(500.0 * mebibyte)},
+				{Mount: "/", Engine: true, TotalBytes: Some(1000.0 * mebibyte), FreeBytes: Some(free)}}}
+		}, []string{"5s filesystem-full file system / of the engine: nearly full (less than 1 % free)"}},
 		{"an interface goes down; one that was never up and a virtual one do not", 20, func(i int, s *Sample) {
 			s.Host = &Host{NICs: []NIC{{Name: "eth0", Up: i < 5}, {Name: "eth1"}, {Name: "veth0", Kind: "virtual", Up: i < 5}}}
 		}, []string{"5s network-link interface eth0: down"}},

@@ -37,8 +37,21 @@ func cgroupRows() []Signal {
 			if n.point.Process == nil {
 				return busy
 			}
-			return ratio(busy, n.point.Process.AllowedCPUs)
+			return atMostOne(ratio(busy, n.point.Process.AllowedCPUs)) // others may have been allowed a moment ago
 		}),
+		row("process.allowed_taken", "share of its cores that others take", "ratio", 0.15, "cores busy with anything but the engine's processes over all, of those cores that the engine may run on; host.other_share where they are not known", (*now).allowedTaken),
 		row("process.numa_remote", "cores far from the GPU", "ratio", 0.2, "cores that a process of the engine may run on and that are not near to the GPU it uses, over all it may run on, the worst process; missing where cores, GPU or nearness are not known", (*now).numaRemote),
 	}
+}
+
+// allowedTaken is what others take of the engine's own cores: on a large machine that is
+// little of all there are. All the engine's CPU is taken to be on the cores of the member
+// with the fewest, so that it is never told too high.
+func (n *now) allowedTaken() probes.Opt[float64] {
+	busy, ok := processRate(n, func(p *probes.Process) probes.Opt[float64] { return p.AllowedBusySecondsTotal }).Get()
+	engine, ok2 := processRate(n, cpuSeconds).Get()
+	if !ok || !ok2 || !n.point.Process.AllowedCPUs.Seen() {
+		return otherShare(n)
+	}
+	return atMostOne(ratio(probes.Some(max(0, busy-engine)), n.point.Process.AllowedCPUs))
 }

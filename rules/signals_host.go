@@ -28,13 +28,7 @@ func hostRows() []Signal {
 				return hostRate(n, func(h *probes.Host) probes.Opt[float64] { return h.CPUPressure.SomeSecondsTotal })
 			}),
 		row("host.other_cpu", "CPU of others", "cores", 0.3, "cores busy with anything but the engine's process, steal included", otherCPU),
-		row("host.other_share", "share of the cores that others take", "ratio", 0.15, "host.other_cpu over the host's cores", func(n *now) probes.Opt[float64] {
-			other, ok := otherCPU(n).Get()
-			if !ok || n.point.Host.CPUs == 0 {
-				return missing()
-			}
-			return probes.Some(other / float64(n.point.Host.CPUs))
-		}),
+		row("host.other_share", "share of the cores that others take", "ratio", 0.15, "host.other_cpu over the host's cores", otherShare),
 		row("host.cpu_full_cores", "full cores", "cores", 1, "cores at least 95 % busy in the last interval: one is enough to hold up an engine", func(n *now) probes.Opt[float64] {
 			return hostGauge(n, func(h *probes.Host) probes.Opt[float64] { return h.FullCores })
 		}),
@@ -134,5 +128,13 @@ func otherCPU(n *now) probes.Opt[float64] {
 	if !ok || !ok2 {
 		return missing()
 	}
-	return probes.Some(max(0, busy-engine) + hostRate(n, stealSeconds).Or(0))
+	return probes.Some(max(0, busy-engine)) // what is stolen counts as busy
+}
+
+func otherShare(n *now) probes.Opt[float64] {
+	other, ok := otherCPU(n).Get()
+	if !ok || n.point.Host.CPUs == 0 {
+		return missing()
+	}
+	return probes.Some(other / float64(n.point.Host.CPUs))
 }

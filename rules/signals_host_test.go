@@ -50,6 +50,17 @@ func TestHostReadings(t *testing.T) {
 	absent(t, s, "host.swap_out", probes.NotExposed)
 }
 
+// What the hypervisor takes is in the busy time of /proc/stat already: it counts once.
+func TestStolenCoresCountOnce(t *testing.T) {
+	s := hostStory(10, func(i float64, s *probes.Sample) {
+		s.Host.CPUBusySecondsTotal, s.Host.CPUStealSecondsTotal = probes.Some(2*i), probes.Some(0.5*i)
+		s.Process.CPUSecondsTotal = probes.Some(0.8 * i)
+	})
+	for name, want := range map[string]float64{"host.cpu_busy": 0.5, "host.steal": 0.125, "host.other_cpu": 1.2, "host.other_share": 0.3} {
+		near(t, s, name, want)
+	}
+}
+
 func TestHostReadingsThatCannotBeHad(t *testing.T) {
 	s := hostStory(3, func(i float64, s *probes.Sample) {
 		s.Host.TCPSegmentsTotal, s.Host.TCPRetransmitsTotal = probes.Some(10*i), probes.Some(5*i)
@@ -79,6 +90,30 @@ func TestDiskThatBeganAnew(t *testing.T) {
 		s.Host.Disks = []probes.Disk{{Name: "sda", BusySecondsTotal: probes.Some(100 - 20*i)}}
 	})
 	absent(t, s, "host.disk_busy", probes.NotSeen)
+}
+
+// Of the cores that an engine is confined to others take what the engine does not.
+func TestCoresTakenFromTheEngine(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		cores, allowed float64 // busy a second
+		want           float64
+	}{
+		{"confined to two", 2, 1.9, 0.55},
+		{"its own work is elsewhere", 2, 0.5, 0},
+		{"confined to one of two a moment ago", 1, 1.9, 1},
+		{"not known to which", 0, 0, 0.8},
+	} {
+		s := hostStory(10, func(i float64, s *probes.Sample) {
+			s.Host.CPUBusySecondsTotal, s.Process.CPUSecondsTotal = probes.Some(4*i), probes.Some(0.8*i)
+			if c.cores > 0 {
+				s.Process.AllowedCPUs, s.Process.AllowedBusySecondsTotal = probes.Some(c.cores), probes.Some(c.allowed*i)
+			}
+		})
+		if got := s.Get("process.allowed_taken").Or(-1); got < c.want-1e-9 || got > c.want+1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
 }
 
 func TestProcessReadings(t *testing.T) {

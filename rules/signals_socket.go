@@ -2,8 +2,8 @@ package rules
 
 import "llmtop/probes"
 
-// readsSlowly is how long a send queue that does not empty belongs to a client that is slow
-// and not to a network that hiccups: several of TCP's first retransmissions [proposal].
+// readsSlowly is how long what was sent must have been left before its client is slow and
+// the network does not only hiccup: several of TCP's first retransmissions [proposal].
 const readsSlowly = 5
 
 // socketRows are the engines' connections.
@@ -26,7 +26,7 @@ func socketRows() []Signal {
 		row("socket.connections", "connections", "count", 5, "established connections to the engines", func(s *probes.Sockets) probes.Opt[float64] { return s.Connections }),
 		row("socket.send_queue", "send queues", "bytes", 1<<20, "bytes sent and not yet acknowledged, of all connections", func(s *probes.Sockets) probes.Opt[float64] { return s.SendQueueBytes }),
 		row("socket.recv_queue", "receive queues", "bytes", 1<<20, "bytes received and not yet read by the engines, of all connections: they are behind", func(s *probes.Sockets) probes.Opt[float64] { return s.RecvQueueBytes }),
-		row("socket.stuck", "clients that do not read", "count", 1, "connections whose send queue has not been empty for more than 5 s, of those with the longest", stuck),
+		row("socket.stuck", "clients that do not read", "count", 1, "connections whose client has left too much of what was sent for more than 5 s (its window is closed, it acknowledges nothing, or 32 KiB and more wait), of those with the longest send queues", stuck),
 		row("socket.backlog", "accept backlog", "ratio", 0.2, "connections not yet accepted over the most that may wait", func(s *probes.Sockets) probes.Opt[float64] { return ratio(s.Waiting, s.WaitingLimit) }),
 	}
 }

@@ -303,7 +303,7 @@ func TestTableIsDocumented(t *testing.T) {
 		"host.cpu_full_cores", "host.busiest_core", "host.steal", "host.iowait", "host.runnable", "host.blocked", "host.io_pressure", "host.io_stalled", "host.disk_busy", "host.disk_wait",
 		"host.disk_free", "host.swap_in", "host.swap_out", "host.oom_kills", "host.net_rx", "host.net_tx", "host.net_share", "host.net_drops", "host.retransmits", "host.listen_overflows",
 		"process.switches", "process.blocked", "process.major_faults", "process.disk_read", "process.descriptors", "process.throttled_time", "process.cpu_limit", "process.memory_of_limit",
-		"process.oom_kills", "process.cpus_allowed", "process.allowed_busy", "process.numa_remote", "process.busiest_thread", "process.gil_suspects", "neighbour.cpu", "neighbour.count",
+		"process.oom_kills", "process.cpus_allowed", "process.allowed_busy", "process.allowed_taken", "process.numa_remote", "process.busiest_thread", "process.gil_suspects", "neighbour.cpu", "neighbour.count",
 		"socket.connections", "socket.send_queue", "socket.recv_queue", "socket.stuck", "socket.backlog"} {
 		if !seen[name] {
 			t.Errorf("no signal %s", name)

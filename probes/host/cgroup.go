@@ -36,12 +36,12 @@ func (c cgroups) dirs(controller string) []string {
 
 func (c cgroups) mount() string { return filepath.Join(c.root, "sys/fs/cgroup") }
 
-// below lists a path in one hierarchy and its parents. A path with ".." is that of a
+// below lists a path in one hierarchy and its parents. A path from ".." on is that of a
 // process outside our cgroup namespace, as seen from within: what the process itself sees
 // at its mount is taken if it stands there, else the path from the hierarchy's root.
 func (c cgroups) below(hierarchy, path string) []string {
 	ours := filepath.Join(c.mount(), hierarchy)
-	if !strings.Contains(path, "..") {
+	if !outside(path) {
 		return upwards(ours, path)
 	}
 	theirs := filepath.Join(c.root, "proc", strconv.Itoa(c.pid), "root/sys/fs/cgroup", hierarchy)
@@ -53,6 +53,10 @@ func (c cgroups) below(hierarchy, path string) []string {
 	}
 	return nil
 }
+
+// outside reports a path in a hierarchy that leads out of our cgroup namespace. A group's own
+// name may have dots in it.
+func outside(path string) bool { return path == "/.." || strings.HasPrefix(path, "/../") }
 
 // stands reports whether the process is in the group with this directory.
 func (c cgroups) stands(dir string) bool {

@@ -21,6 +21,7 @@ func TestCgroupDirs(t *testing.T) {
 		{"the host, from the mount", "0::/../../vllm.service\n", []string{"vllm.service/cgroup.procs", "proc/42/root/sys/fs/cgroup/x"}, []string{"vllm.service", ""}},
 		{"not where it says", "0::/../other\n", []string{"other/cpu.stat"}, nil},
 		{"not upwards out", "0::/../../etc\n", nil, nil},
+		{"dots in a name", "0::/a..b/..c\n", nil, []string{"a..b/..c", "a..b", "", "unified/a..b/..c", "unified/a..b", "unified"}},
 		{"nonsense", "hello\n1:2\n::\n5:../cpu:/\n", nil, []string{"", "unified"}},
 	} {
 		root := t.TempDir()

@@ -25,7 +25,7 @@ type Sockets struct {
 	root     string
 	engines  func() []Engine
 	next     time.Time            // not to be read before
-	stuck    map[uint64]time.Time // since when a send queue is not empty, by inode
+	stuck    map[uint64]time.Time // since when a peer takes too little, by inode
 	backlogs func(port uint16) (float64, bool)
 }
 

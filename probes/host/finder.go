@@ -1,8 +1,6 @@
 package host
 
 import (
-	"os"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -12,10 +10,11 @@ import (
 type Finder struct {
 	addr string
 	find func(addr string) (int, error)
-	live func(pid int) bool
+	meet func(pid int) (alive func() bool)
 
 	mu   sync.Mutex
 	pid  int
+	live func() bool // whether it is still the same process
 	next time.Time
 	err  error
 }
@@ -25,9 +24,9 @@ const lookEvery = 5 * time.Second
 
 // NewFinder returns a Finder for addr (host:port) on this machine.
 func NewFinder(addr string) *Finder {
-	return &Finder{addr: addr, find: PIDOf, live: func(pid int) bool {
-		_, err := os.Stat("/proc/" + strconv.Itoa(pid))
-		return err == nil
+	return &Finder{addr: addr, find: PIDOf, meet: func(pid int) func() bool {
+		being, _ := Meet("/", pid)
+		return being.Alive
 	}}
 }
 
@@ -35,13 +34,16 @@ func NewFinder(addr string) *Finder {
 func (f *Finder) PID() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.pid > 0 && f.live(f.pid) {
+	if f.pid > 0 && f.live() {
 		return f.pid
 	}
 	f.pid = 0
 	if now := time.Now(); !now.Before(f.next) {
 		f.pid, f.err = f.find(f.addr)
 		f.next = now.Add(lookEvery)
+		if f.err == nil {
+			f.live = f.meet(f.pid)
+		}
 	}
 	return f.pid
 }

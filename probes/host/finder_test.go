@@ -9,9 +9,12 @@ import (
 
 func TestFinderFollows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		listener, looked := 0, 0
+		listener, life, looked := 0, 0, 0
 		f := NewFinder("127.0.0.1:8000")
-		f.live = func(pid int) bool { return pid == listener }
+		f.meet = func(pid int) func() bool {
+			met := life
+			return func() bool { return pid == listener && life == met }
+		}
 		f.find = func(string) (int, error) {
 			looked++
 			if listener == 0 {
@@ -24,17 +27,19 @@ func TestFinderFollows(t *testing.T) {
 			wait          time.Duration
 			listener      int
 			want, lookups int
+			lives         int // since the last step
 		}{
-			{"nobody yet", 0, 0, 0, 1},
-			{"not looked again at once", time.Second, 5, 0, 1},
-			{"found", lookEvery, 5, 5, 2},
-			{"remembered", time.Hour, 5, 5, 2},
-			{"it ended", 0, 0, 0, 3},
-			{"another took its place", lookEvery, 6, 6, 4},
+			{"nobody yet", 0, 0, 0, 1, 0},
+			{"not looked again at once", time.Second, 5, 0, 1, 0},
+			{"found", lookEvery, 5, 5, 2, 0},
+			{"remembered", time.Hour, 5, 5, 2, 0},
+			{"it ended", 0, 0, 0, 3, 0},
+			{"another took its place", lookEvery, 6, 6, 4, 0},
+			{"its number was given to another process: who listens is looked for", lookEvery, 6, 6, 5, 1},
 		}
 		for _, s := range steps {
 			<-time.After(s.wait)
-			listener = s.listener
+			listener, life = s.listener, life+s.lives
 			if got := f.PID(); got != s.want || looked != s.lookups {
 				t.Errorf("%s: got %d after %d lookups, want %d after %d", s.name, got, looked, s.want, s.lookups)
 			}

@@ -52,8 +52,12 @@ func (g *groups) memory(p *pass, s *probes.Process) {
 	fullest, counted := (*memoryGroup)(nil), false
 	for _, m := range g.memoryList {
 		if !m.known || p.number%memoryEvery == 0 {
-			g.oomKills += m.read(p)
+			m.read(p)
 		}
+		if m.own { // in the same moment in which the host counts them
+			g.oomKills += m.newKills(p)
+		}
+		m.known = true
 		counted = counted || m.own && m.hasKills
 		if m.limit > 0 && (fullest == nil || m.used/m.limit > fullest.used/fullest.limit) {
 			fullest = m
@@ -67,8 +71,8 @@ func (g *groups) memory(p *pass, s *probes.Process) {
 	}
 }
 
-// read reads limit and use, and returns the processes killed since it was last read.
-func (m *memoryGroup) read(p *pass) (kills float64) {
+// read reads limit and use.
+func (m *memoryGroup) read(p *pass) {
 	m.limit = 0
 	for _, file := range []string{"memory.max", "memory.high", "memory.limit_in_bytes"} { // beyond high the kernel makes them wait
 		if v, ok := m.number(p, file); ok && v < unlimited && (m.limit == 0 || v < m.limit) {
@@ -78,11 +82,17 @@ func (m *memoryGroup) read(p *pass) (kills float64) {
 	if m.limit > 0 {
 		m.used = m.use(p)
 	}
+}
+
+// newKills are the processes killed since it was last read.
+func (m *memoryGroup) newKills(p *pass) (kills float64) {
 	now, ok := m.killed(p)
-	if ok && m.own && (m.known || p.number == 1) {
+	if ok && (m.hasKills || p.number == 1) {
 		kills = max(0, now-m.kills)
 	}
-	m.kills, m.hasKills, m.known = now, ok, true
+	if m.hasKills = ok; ok {
+		m.kills = now
+	}
 	return kills
 }
 

@@ -37,8 +37,16 @@ func pidOf(root, addr string) (int, error) {
 	if len(inodes) == 0 {
 		return 0, fmt.Errorf("no process of this machine (or of this container) listens on %s", addr)
 	}
-	return holder(proc, addr, inodes)
+	pid, err := holder(proc, addr, inodes)
+	if err == nil && slices.Contains(forwarders, titleOf(proc, pid)) {
+		return 0, fmt.Errorf("%s listens on %s for a container, and is not what serves there", titleOf(proc, pid), addr)
+	}
+	return pid, err
 }
+
+// forwarders are programs that listen on a port of the host for a container's. What they
+// take says nothing of the engine behind them.
+var forwarders = []string{"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "pasta.avx2", "conmon"}
 
 // socketsOn are the inodes of the TCP sockets that listen on addr.
 func socketsOn(proc, addr string) (map[uint64]bool, error) {

@@ -60,6 +60,16 @@ func TestPIDOf(t *testing.T) {
 	}
 }
 
+// What forwards a container's port is not its engine.
+func TestPIDOfAForwardedPort(t *testing.T) {
+	root := sockets(t)
+	put(t, root, "proc/43/cmdline", "/usr/bin/docker-proxy\x00-host-port\x008001\x00")
+	pid, err := pidOf(root, "127.0.0.1:8001")
+	if pid != 0 || err == nil || !strings.Contains(err.Error(), "docker-proxy listens on 127.0.0.1:8001 for a container") {
+		t.Errorf("got %d, %v", pid, err)
+	}
+}
+
 func TestPIDOfWithoutProc(t *testing.T) {
 	if _, err := pidOf(t.TempDir(), "127.0.0.1:8000"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)

@@ -26,6 +26,7 @@ type member struct {
 	statFile, ioFile, children kept
 	threads                    threads
 	last, total                counters // of the kernel; of llmtop where the kernel counts per thread
+	reaped, owed               float64  // seconds; see inherited
 	ioErr                      error
 	ended                      bool // while it was read
 	blocked                    int  // threads
@@ -68,13 +69,17 @@ func (m *member) close(r *reader) {
 // count adds up what the members gained since the pass before. The past of one that
 // is not young and was not known then is no gain.
 func (p *Process) count() {
-	for _, m := range p.members {
+	for i, m := range p.members {
+		p.behind = len(p.members) - 1 - i
 		if m.since == 0 {
 			m.since = p.number
 		}
 		rarely := m.since == p.number || (p.number+m.pid)%slowEvery == 0
 		if rarely {
 			m.rarely(&p.pass, filepath.Join(p.root, "proc"))
+		}
+		if rarely || m.identity == m.root { // a quota that is put on an engine is to be seen at once
+			m.group(&p.pass)
 		}
 		m.fds.read(m.dir, rarely)
 		gained := m.gained(&p.pass)
@@ -99,12 +104,25 @@ func (m *member) gained(p *pass) counters {
 	if m.ioErr != nil || m.threads.err != nil {
 		m.ended = m.refresh(p.files) != nil
 	}
-	gained := counters{cpu: max(0, now.cpu-m.last.cpu), wait: waited, faults: max(0, now.faults-m.last.faults),
+	gained := counters{cpu: max(0, now.cpu-m.last.cpu) + m.inherited(), wait: waited, faults: max(0, now.faults-m.last.faults),
 		read: max(0, now.read-m.last.read), write: max(0, now.write-m.last.write)}
 	m.last = now
 	m.total.add(gained)
 	return gained
 }
+
+// inherited is what a member gained by processes that it started, that ended and that were
+// not seen or not to their end: a compiler's lives are short. The kernel adds up all that it
+// waited for; what was counted of them while they were members is owed to that sum.
+func (m *member) inherited() float64 {
+	grown := max(0, m.stat.reaped-m.reaped)
+	known := min(grown, m.owed)
+	m.reaped, m.owed = m.stat.reaped, m.owed-known
+	return grown - known
+}
+
+// bequeath is told of a member that ended: its parent will be told of all it ever did.
+func (m *member) bequeath(to *member) { to.owed += m.last.cpu + m.reaped + m.owed }
 
 // rarely reads what changes rarely.
 func (m *member) rarely(p *pass, proc string) {
@@ -115,6 +133,10 @@ func (m *member) rarely(p *pass, proc string) {
 		m.cpus = strings.TrimSpace(after(string(text), allowedLine, ":"))
 		m.allowed, _ = parseCPUs(m.cpus)
 	}
+}
+
+// group reads which cgroups it is in.
+func (m *member) group(p *pass) {
 	text, err := p.files.whole(m.dir + "/cgroup")
 	m.cgroupErr = err
 	if err == nil && string(text) != m.cgroup {

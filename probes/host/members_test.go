@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"llmtop/probes"
 )
@@ -112,6 +109,60 @@ func testTree(t *testing.T, listed bool) {
 	}
 }
 
+// What processes did that began and ended between two reads counts, and so do the last
+// moments of those that were members; what was counted before counts once.
+func TestShortLives(t *testing.T) {
+	m := newMachine(t)
+	// lives is a process of so many hundredths, which waited for others of so many.
+	lives := func(pid, parent, cpu, reaped, start int) {
+		m.living(pid, parent, "vllm", 0, start)
+		m.put(fmt.Sprintf("%d/stat", pid), fmt.Sprintf("%d (a) S %d 1 1 0 -1 0 0 0 0 0 %d 0 %d 0 20 0 1 0 %d 0 100 0\n", pid, parent, cpu, reaped, start))
+	}
+	lives(100, 1, 1000, 5000, 10)
+	lives(110, 100, 300, 100, 20)
+	lives(111, 110, 200, 0, 30)
+	m.children(100, "110 ")
+	m.children(110, "111 ")
+	m.children(111, "")
+	p := NewProcess(m.root, fixed(100))
+	defer p.Close()
+	first := readProcess(t, p).CPUSecondsTotal.Or(-1)
+	for _, step := range []struct {
+		name   string
+		change func()
+		want   float64 // seconds since the first read
+	}{
+		{"nothing", func() {}, 0},
+		{"a compiler ran for 4 s", func() { lives(100, 1, 1000, 5400, 10) }, 4},
+		{"a member ends, nobody waited for it yet", func() { m.die(111); m.children(110, "") }, 4},
+		{"meanwhile another one ran for 1 s: it is not known which of both it was", func() { lives(110, 100, 300, 200, 20) }, 4},
+		{"it was waited for; its last 0.5 s count, and the other one", func() { lives(110, 100, 300, 450, 20) }, 5.5},
+		{"its parent ends, which has 7.5 s behind it, and was given 0.5 s more", func() {
+			m.die(110)
+			m.children(100, "")
+			lives(100, 1, 1000, 5400+750+50, 10)
+		}, 6},
+		{"a member and its parent end at once", func() {
+			lives(120, 100, 100, 0, 40)
+			lives(121, 120, 100, 0, 50)
+			m.children(100, "120 ")
+			m.children(120, "121 ")
+			m.children(121, "")
+		}, 8},
+		{"they do", func() {
+			m.die(120)
+			m.die(121)
+			m.children(100, "")
+			lives(100, 1, 1000, 6200+200+10, 10)
+		}, 8.1},
+	} {
+		step.change()
+		if got := readProcess(t, p).CPUSecondsTotal.Or(-1) - first; got < step.want-1e-6 || got > step.want+1e-6 {
+			t.Errorf("%s: %v s since the first read, want %v", step.name, got, step.want)
+		}
+	}
+}
+
 // What a process did counts from its birth when that was seen.
 func TestYoungMember(t *testing.T) {
 	m := newMachine(t)
@@ -185,101 +236,6 @@ func TestManyMembers(t *testing.T) {
 	s := readProcess(t, p)
 	if len(s.Members) != maxMembers || s.CPUSecondsTotal.Seen() || s.CPUSecondsTotal.Why() != probes.Unsupported || !s.BusiestThreadSecs.Seen() {
 		t.Errorf("%d members, CPU %+v, busiest %+v", len(s.Members), s.CPUSecondsTotal, s.BusiestThreadSecs)
-	}
-}
-
-// Threads in uninterruptible sleep are counted, and for how long they are.
-func TestBlockedThreads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newMachine(t)
-		m.living(100, 1, "vllm", 10, 10)
-		m.children(100, "")
-		p := NewProcess(m.root, fixed(100))
-		defer p.Close()
-		state := func(s string, slices int) {
-			m.put("100/task/100/stat", "100 (a) D 1 (b) "+s+" 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 10 0 100 0\n")
-			m.put("100/task/100/schedstat", fmt.Sprintf("100000000 0 %d\n", slices))
-		}
-		for i, c := range []struct {
-			state            string
-			slices           int
-			blocked, seconds float64
-		}{
-			{"S", 1, 0, 0},
-			{"D", 2, 1, 0},
-			{"D", 2, 1, 1},
-			{"D", 3, 1, 2}, // it ran, and waits again
-			{"R", 4, 0, 2},
-			{"D", 4, 0, 2}, // the kernel has not put it on a core: not looked at
-			{"D", 5, 1, 2},
-			{"D", 5, 1, 3},
-		} {
-			state(c.state, c.slices)
-			s := readProcess(t, p)
-			if s.BlockedThreads.Or(-1) != c.blocked || s.BlockedSecondsTotal.Or(-1) != c.seconds || s.Members[0].BlockedThreads.Or(-1) != c.blocked {
-				t.Errorf("%d: blocked %+v for %+v s, want %v, %v", i, s.BlockedThreads, s.BlockedSecondsTotal, c.blocked, c.seconds)
-			}
-			time.Sleep(time.Second)
-		}
-	})
-}
-
-// In each pass the states and switches of only so many threads are read; all have their turn.
-func TestGlancesHaveTurns(t *testing.T) {
-	m := newMachine(t)
-	const threads = 3 * maxGlances
-	put := func(tid, n int) {
-		m.put(fmt.Sprintf("100/task/%d/schedstat", tid), fmt.Sprintf("%d 0 %d\n", n, n))
-		m.put(fmt.Sprintf("100/task/%d/status", tid), fmt.Sprintf("voluntary_ctxt_switches:\t%d\nnonvoluntary_ctxt_switches:\t0\n", n))
-		m.put(fmt.Sprintf("100/task/%d/stat", tid), "no stat")
-	}
-	m.living(100, 1, "vllm", 0, 10)
-	m.put("100/stat", strings.Replace("100 (vllm) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 N 0 10 0 100 0\n", "N", strconv.Itoa(threads+1), 1))
-	for tid := range threads {
-		put(1000+tid, 1)
-	}
-	p := NewProcess(m.root, fixed(100))
-	defer p.Close()
-	if got := readProcess(t, p).VoluntarySwitchesTotal.Or(-1); got != threads {
-		t.Errorf("%v switches at first, want %d", got, threads)
-	}
-	for tid := range threads {
-		put(1000+tid, 11)
-	}
-	for pass := 1; pass <= 4; pass++ {
-		want := float64(threads + 10*min(pass*maxGlances, threads))
-		if got := readProcess(t, p).VoluntarySwitchesTotal.Or(-1); got != want {
-			t.Errorf("pass %d: %v switches, want %v", pass, got, want)
-		}
-	}
-}
-
-// A thread that does not run is looked at now and then; what it did meanwhile is spread.
-func TestIdleThreadsRest(t *testing.T) {
-	m := newMachine(t)
-	m.living(100, 1, "vllm", 0, 10)
-	m.children(100, "")
-	p := NewProcess(m.root, fixed(100))
-	defer p.Close()
-	reads := 0
-	for range restAfter + 2*restEvery {
-		readProcess(t, p)
-		if p.members[0].threads.list[0].readAt == p.number {
-			reads++
-		}
-	}
-	if reads != restAfter+2 {
-		t.Errorf("read %d times, want %d", reads, restAfter+2)
-	}
-	m.put("100/task/100/schedstat", "4000000000 1000000000 9\n")
-	var got []string
-	for range restEvery + 1 {
-		s := readProcess(t, p)
-		got = append(got, fmt.Sprintf("%.0f/%.0f", s.BusiestThreadSecs.Or(-1), s.RunWaitSecondsTotal.Or(-1)))
-	}
-	slices.Sort(got)
-	if got := slices.Compact(got); !slices.Equal(got, []string{"0/0", "1/1"}) {
-		t.Errorf("busiest and waited %v", got)
 	}
 }
 

@@ -39,7 +39,7 @@ func MemoryLimit(root string) int64 {
 func memoryDirs(mount, membership string) (dirs []string) {
 	for controllers, path := range memberOf(membership) {
 		switch {
-		case strings.Contains(path, ".."): // outside what is seen from here
+		case outside(path): // outside what is seen from here
 		case controllers == "":
 			dirs = append(dirs, upwards(mount, path)...)
 		case strings.Contains(","+controllers+",", ",memory,"):

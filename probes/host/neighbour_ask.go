@@ -86,7 +86,7 @@ func weighed(mount, membership string) (dirs []string) {
 	var version2 []string
 	for controllers, path := range memberOf(membership) {
 		switch {
-		case strings.Contains(path, ".."): // outside of what is seen from here
+		case outside(path): // outside of what is seen from here
 		case controllers == "":
 			version2 = append(upwards(mount, path), upwards(mount+"/unified", path)...)
 		case strings.Contains(","+controllers+",", ",cpu,"):

@@ -64,6 +64,7 @@ type pass struct {
 	number  int     // from 1
 	seconds float64 // since the one before, 0 for the first
 	threads int     // that may still be read
+	behind  int     // members that are still to be read
 }
 
 // slowEvery is how many passes lie between two looks at what changes rarely. Members

@@ -151,6 +151,34 @@ func TestManyThreads(t *testing.T) {
 	}
 }
 
+// A server of very many threads leaves room for those of the process that schedules.
+func TestManyThreadsLeaveRoom(t *testing.T) {
+	m := newMachine(t)
+	m.living(100, 1, "vllm", 0, 10)
+	m.living(110, 100, "VLLM::EngineCore", 0, 20)
+	m.children(100, "110 ")
+	m.children(110, "")
+	for tid := range 2 * maxThreads {
+		m.put(fmt.Sprintf("100/task/%d/schedstat", 1000+tid), "0 0 1\n")
+	}
+	m.put("100/stat", "100 (vllm) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 5000 0 10 0 100 0\n")
+	p := NewProcess(m.root, fixed(100))
+	defer p.Close()
+	for i := range 2 * slowEvery {
+		m.put("110/task/110/schedstat", fmt.Sprintf("%d000000000 0 %d\n", i, i))
+		s := readProcess(t, p)
+		if i > 0 && (len(s.BusyThreads) != 1 || s.BusyThreads[0].TID != 110) {
+			t.Fatalf("pass %d: busy threads %+v", i, s.BusyThreads)
+		}
+		if s.RunWaitSecondsTotal.Seen() || s.Members[0].RunWaitSecondsTotal.Seen() || !s.Members[1].RunWaitSecondsTotal.Seen() {
+			t.Fatalf("pass %d: waits %+v", i, s.RunWaitSecondsTotal)
+		}
+	}
+	if n := len(p.members[0].threads.list) + len(p.members[1].threads.list); n > maxThreads {
+		t.Errorf("%d threads are read", n)
+	}
+}
+
 func TestThisProcess(t *testing.T) {
 	s := readProcess(t, NewProcess("/", fixed(os.Getpid())))
 	if s.PID != os.Getpid() || s.Name == "" || !s.CPUSecondsTotal.Seen() || s.RSSBytes.Or(0) < 1<<20 || s.Threads.Or(0) < 1 {

@@ -17,6 +17,7 @@ type stat struct {
 	parent      int
 	majorFaults float64
 	cpu         float64 // seconds, user and system
+	reaped      float64 // seconds, of the processes it started and waited for after they ended, and of theirs
 	threads     int
 	start       uint64  // clock ticks after boot
 	rss         float64 // bytes
@@ -26,6 +27,7 @@ type stat struct {
 const (
 	statState, statParent, statMajorFaults = 3 - 3, 4 - 3, 12 - 3
 	statUser, statSystem, statThreads      = 14 - 3, 15 - 3, 20 - 3
+	statReapedUser, statReapedSystem       = 16 - 3, 17 - 3
 	statStart, statRSS                     = 22 - 3, 24 - 3
 	statFieldCount                         = statRSS + 1
 )
@@ -63,8 +65,14 @@ func parseStat(text []byte) (stat, bool) {
 	}
 	s := stat{state: f[statState][0], parent: int(number(statParent)), majorFaults: float64(number(statMajorFaults)),
 		cpu: float64(number(statUser)+number(statSystem)) / userHZ, threads: int(number(statThreads)),
-		start: number(statStart), rss: float64(number(statRSS)) * float64(os.Getpagesize())}
+		reaped: float64(orNone(f[statReapedUser])+orNone(f[statReapedSystem])) / userHZ, start: number(statStart), rss: float64(number(statRSS)) * float64(os.Getpagesize())}
 	return s, ok && s.parent >= 0 && s.threads >= 0
+}
+
+// orNone is a number, 0 where the kernel writes a negative one.
+func orNone(word []byte) uint64 {
+	n, _ := unsigned(word)
+	return n
 }
 
 // dead reports a process that has ended and is only not yet waited for.

@@ -6,10 +6,13 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	const rest = " R 7 1 1 0 -1 4194304 900 0 77 0 1200 300 0 0 20 0 9 0 6000 123456789 2500 18446744073709551615 1 1\n"
-	want := stat{state: 'R', parent: 7, majorFaults: 77, cpu: 15, threads: 9, start: 6000, rss: 2500 * float64(os.Getpagesize())}
+	const rest = " R 7 1 1 0 -1 4194304 900 0 77 0 1200 300 400 50 20 0 9 0 6000 123456789 2500 18446744073709551615 1 1\n"
+	want := stat{state: 'R', parent: 7, majorFaults: 77, cpu: 15, reaped: 4.5, threads: 9, start: 6000, rss: 2500 * float64(os.Getpagesize())}
 	if got, ok := parseStat([]byte("42 (a) D 1 (b)" + rest)); !ok || got != want {
 		t.Errorf("got %+v, %v", got, ok)
+	}
+	if got, ok := parseStat([]byte("42 (a) R 7 1 1 0 -1 0 0 0 0 0 0 0 -1 -1 20 0 9 0 6000 0 0\n")); !ok || got.reaped != 0 {
+		t.Errorf("of a negative sum: %+v, %v", got, ok)
 	}
 	for line, want := range map[string]string{"42 (a) D 1 (b)" + rest: "a) D 1 (b", "42 (\x1b[31m\n)" + rest: "[31m", "42 )a(": "", "": ""} {
 		if got := statName([]byte(line)); got != want {

@@ -16,8 +16,13 @@ import (
 
 const (
 	maxFull   = 8    // connections told
-	maxStuck  = 4096 // connections of which it is known since when their queues are not empty
+	maxStuck  = 4096 // connections of which it is known since when they are stuck
 	stateOpen = "01" // established
+
+	// What an answer that is streamed has on its way is a few KiB even to a client on another
+	// continent: its tokens a second times the round trip. A queue of longQueue is none of that.
+	longQueue   = 32 << 10
+	timerProbes = "04" // the peer's window is closed: the kernel asks now and then whether it opens
 )
 
 // tally is what is counted in a look at the socket tables.
@@ -91,8 +96,14 @@ func (t *tally) connection(f [10][]byte, endpoint string, send, receive float64)
 	if err != nil {
 		return
 	}
-	stuck := probes.None[float64](probes.Unsupported)
-	if inode > 0 && len(t.stuck) < maxStuck { // 0: not accepted yet
+	stuck := probes.Some(0.0)
+	timer, _, _ := bytes.Cut(f[5], []byte(":"))
+	again, err := strconv.ParseUint(string(f[6]), 16, 32)
+	switch {
+	case send < longQueue && string(timer) != timerProbes && again == 0: // on its way
+	case inode == 0 || len(t.stuck) >= maxStuck: // 0: not accepted yet
+		stuck = probes.None[float64](probes.Unsupported)
+	default:
 		since, known := t.before[inode]
 		if !known {
 			since = t.now
@@ -109,8 +120,8 @@ func (t *tally) connection(f [10][]byte, endpoint string, send, receive float64)
 		return
 	}
 	c := probes.Connection{Endpoint: endpoint, Peer: peer.String(), SendQueueBytes: send, RecvQueueBytes: receive, StuckSeconds: stuck}
-	if n, err := strconv.ParseUint(string(f[6]), 16, 32); err == nil {
-		c.Retransmits = probes.Some(float64(n))
+	if err == nil {
+		c.Retransmits = probes.Some(float64(again))
 	}
 	t.full = slices.Insert(t.full, at, c)
 	t.full = t.full[:min(len(t.full), maxFull)]

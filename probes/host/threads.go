@@ -91,7 +91,8 @@ func (t *threads) read(p *pass, count int) (waited float64) {
 		if th.since == p.number && t.many {
 			th.ran = 0 // it may be an old one
 		}
-		if th.readAt = p.number; th.slices != before.slices || th.since == p.number {
+		// With a core to itself it runs on and is never put on one.
+		if th.readAt = p.number; th.slices != before.slices || th.run != before.run || th.since == p.number {
 			th.ranAt = p.number
 		}
 		waited += max(0, th.wait-before.wait)
@@ -129,6 +130,7 @@ func (t *threads) find(p *pass) {
 	}
 	list := make([]*thread, 0, len(names))
 	t.many, t.relist = false, false
+	room := p.room()
 	for _, name := range names {
 		tid, err := strconv.Atoi(name)
 		if err != nil {
@@ -138,7 +140,7 @@ func (t *threads) find(p *pass) {
 		if th == nil {
 			th = &thread{tid: tid, sched: kept{path: t.dir + "/" + name + "/schedstat"}}
 		}
-		if p.threads <= 0 {
+		if len(list) >= room {
 			t.many = true
 			break
 		}
@@ -150,6 +152,13 @@ func (t *threads) find(p *pass) {
 		p.files.close(&th.sched)
 	}
 	t.list = list
+}
+
+// room is for how many threads of a process there is room. A server may have thousands: some
+// are left for each process that comes after it, such as the one that schedules.
+func (p *pass) room() int {
+	others := maxThreads / 2 / (p.behind + 1)
+	return max(p.threads-others*p.behind, min(p.threads, others))
 }
 
 func (t *threads) close(r *reader) {
@@ -200,8 +209,9 @@ func (t *thread) look(p *pass, dir string) {
 	}
 }
 
-// looked reports whether its state is the one of now.
-func (t *thread) looked() bool { return t.statedAt > 0 && t.stated == t.slices }
+// looked reports whether its state is the one of now. One that was on a core, or ready for
+// one, leaves it for any other state without being put on one again.
+func (t *thread) looked() bool { return t.statedAt > 0 && t.stated == t.slices && t.state != "R" }
 
 // switches reads its context switches in /proc/PID/task/TID/status, and returns what
 // they grew by since they were last read.

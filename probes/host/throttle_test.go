@@ -60,6 +60,30 @@ func TestThrottledMost(t *testing.T) {
 	}
 }
 
+// A quota that is put on a running engine is seen in the next pass, not when there is time.
+func TestQuotaThatComes(t *testing.T) {
+	m := newMachine(t)
+	m.living(100, 1, "vllm", 1, 10)
+	m.children(100, "")
+	m.put("100/cgroup", "0::/before\n")
+	m.group("before", "max 100000", 0)
+	m.group("a..b/limited", "30000 100000", 5)
+	p := NewProcess(m.root, fixed(100))
+	defer p.Close()
+	for range 3 {
+		readProcess(t, p)
+	}
+	m.put("100/cgroup", "0::/a..b/limited\n") // a name with dots leads nowhere else
+	s := readProcess(t, p)
+	if s.CgroupPath != "/a..b/limited" || s.CPULimitCores.Or(-1) != 0.3 || s.CgroupThrottledTotal.Or(-1) != 0 {
+		t.Errorf("%s, %+v cores, throttled %+v", s.CgroupPath, s.CPULimitCores, s.CgroupThrottledTotal)
+	}
+	m.group("a..b/limited", "30000 100000", 7)
+	if s := readProcess(t, p); s.CgroupThrottledTotal.Or(-1) != 2 {
+		t.Errorf("throttled %+v", s.CgroupThrottledTotal)
+	}
+}
+
 // slowly makes the next pass one in which everything is read that changes rarely.
 func (p *Process) slowly() {
 	p.number = p.number/slowEvery*slowEvery + slowEvery - 1
@@ -160,8 +184,11 @@ func TestGroupMemory(t *testing.T) {
 		set("a", 2000, 1500, 99)
 		set("a/b", step.limit, step.used, step.kills)
 		var s *probes.Process
-		for range memoryEvery {
+		for i := range memoryEvery {
 			s = readProcess(t, p)
+			if got := s.CgroupOOMKillsTotal.Or(-1); got != step.total {
+				t.Errorf("%s: %v kills in pass %d, want %v: the host counts them at once", step.name, got, i, step.total)
+			}
 		}
 		if s.MemoryLimitBytes.Or(-1) != step.limitOf || s.MemoryLimitUsedBytes.Or(-1) != step.usedOf || s.CgroupOOMKillsTotal.Or(-1) != step.total {
 			t.Errorf("%s: %+v of %+v, %+v kills", step.name, s.MemoryLimitUsedBytes, s.MemoryLimitBytes, s.CgroupOOMKillsTotal)

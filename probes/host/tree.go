@@ -21,13 +21,18 @@ var launchers = []string{"text-generation-launcher"}
 
 // refresh reads the stat of the members that were known, and drops those that ended.
 func (p *Process) refresh() {
-	p.members = slices.DeleteFunc(p.members, func(m *member) bool {
-		ended := m.refresh(p.files) != nil
-		if ended {
+	for _, m := range p.members {
+		m.ended = m.refresh(p.files) != nil
+	}
+	for _, m := range slices.Backward(p.members) { // children stand behind their parents
+		if m.ended {
 			m.close(p.files)
+			if parent := p.find(m.stat.parent); parent != nil {
+				m.bequeath(parent)
+			}
 		}
-		return ended
-	})
+	}
+	p.members = slices.DeleteFunc(p.members, func(m *member) bool { return m.ended })
 }
 
 // roots are the engines' processes, each once.

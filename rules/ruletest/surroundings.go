@@ -67,6 +67,10 @@ func (w *world) members(p *probes.Process, seconds float64) {
 	p.CgroupThrottledSecTotal = w.counter("process.throttled_time", seconds)
 	p.CPULimitCores = w.gauge("process.cpu_limit")
 	p.BlockedSecondsTotal = w.counter("process.blocked", seconds)
+	if cores := w.gauge("process.cpus_allowed"); cores.Seen() {
+		w.totals["allowed"] += w.at("process.allowed_busy") * cores.Or(0) * seconds
+		p.AllowedCPUs, p.AllowedBusySecondsTotal = cores, probes.Some(w.totals["allowed"])
+	}
 	p.MajorFaultsTotal = w.counter("process.major_faults", seconds)
 	p.BusiestThreadSecs = w.counter("process.busiest_thread", seconds)
 	p.VoluntarySwitchesTotal = w.counter("process.switches", seconds)

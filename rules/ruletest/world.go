@@ -25,7 +25,7 @@ var usual = map[string]float64{
 	"profile.tokenize": 0, "profile.model": 0,
 
 	"host.io_pressure": 0.01, "host.disk_busy": 0.1, "host.disk_wait": 0.001, "host.memory_pressure": 0, "host.memory_available": 8e9, "host.swap_in": 0,
-	"process.throttled_time": 0, "process.cpu_limit": 4, "process.blocked": 0, "process.major_faults": 0, "process.switches": 50, "process.busiest_thread": 0.5,
+	"process.throttled_time": 0, "process.cpu_limit": 4, "process.blocked": 0, "process.cpus_allowed": 2, "process.allowed_busy": 0.5, "process.major_faults": 0, "process.switches": 50, "process.busiest_thread": 0.5,
 	"process.numa_remote": 0, "gpu.sm_active": 0.8, "gpu.power_time": 0, "gpu.thermal_time": 0, "gpu.brake_time": 0, "gpu.lost": 0, "gpu.xid": 0,
 	"gpu.ecc_uncorrected": 0, "gpu.remap_pending": 0, "gpu.pcie_generation": 5, "gpu.pcie_width": 16, "gpu.other_memory": 0, "gpu.other_active": 0,
 	"socket.stuck": 0, "neighbour.cpu": 0,

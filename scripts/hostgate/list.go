@@ -30,7 +30,7 @@ var cases = []testCase{
 	{name: "disk", does: "write DIR/disk/file", watch: usual, play: slowDisk, wants: []want{
 		atLeast("process.blocked", 0.5), atLeast("host.io_pressure", 0.3), unseen("process.throttled")}},
 	{name: "pinned", does: "burn", watch: usual, play: pinned, wants: []want{
-		between("process.cpus_allowed", 1, 1), atLeast("process.allowed_busy", 0.9), atLeast("process.run_wait", 0.3)}},
+		between("process.cpus_allowed", 1, 1), atLeast("process.allowed_busy", 0.9), atLeast("process.allowed_taken", 0.35), atLeast("process.run_wait", 0.3)}},
 	{name: "files", does: "open 900", watch: usual, play: limitFiles, wants: []want{between("process.descriptors", 0.85, 1)}},
 	{name: "reader", does: "sleep", watch: usual, play: slowReader, wants: []want{
 		atLeast("socket.stuck", 1), atLeast("socket.send_queue", 1000), atLeast("socket.connections", 1)}},
