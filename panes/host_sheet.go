@@ -176,7 +176,15 @@ func (x hostFacts) filesystems() (f facts) {
 		free, ok := s.FreeBytes.Get()
 		total, okTotal := s.TotalBytes.Get()
 		if !ok || !okTotal || total <= 0 {
-			f.add(clean(s.Mount), "not answering")
+			name := clean(s.Mount)
+			if name == "" {
+				name = "where the engine runs:"
+			}
+			why := "does not answer"
+			if s.FreeBytes.Why() != probes.Stale && s.FreeBytes.Why() != probes.NotSeen {
+				why = s.FreeBytes.Why().String()
+			}
+			f.add(name, why)
 			continue
 		}
 		f.add(clean(s.Mount), fmt.Sprintf("%s free of %s", byteSize(free), byteSize(total)))
@@ -197,8 +205,8 @@ func (x hostFacts) nic(n *probes.NIC) (f facts) {
 	f.reading("in", grew(func(n *probes.NIC) probes.Opt[float64] { return n.RxBytesTotal }), rate, "")
 	f.reading("out", grew(func(n *probes.NIC) probes.Opt[float64] { return n.TxBytesTotal }), rate, "")
 	f.reading("link", n.SpeedBytesPerS, rate, "")
-	f.reading("dropped in", n.RxDropsTotal, count, "")
-	f.reading("dropped out", n.TxDropsTotal, count, "")
+	f.reading("since boot dropped in", n.RxDropsTotal, count, "")
+	f.reading("out", n.TxDropsTotal, count, "")
 	f.reading("errors", n.ErrorsTotal, count, "")
 	return f
 }

@@ -1,6 +1,10 @@
 package panes
 
-import "fmt"
+import (
+	"fmt"
+
+	"llmtop/probes"
+)
 
 // socketSheet are the engines' connections: those whose clients do not read come first.
 func socketSheet(v *view, w int) []row {
@@ -39,7 +43,12 @@ func neighbourSheet(v *view, w int) []row {
 		return nil
 	}
 	age := ago(v.at.Sub(n.At))
-	rows := labelled(w, "looked at", fmt.Sprintf("%d processes %s ago, rates of %s", n.Processes, age, seconds(n.SpanSeconds)))
+	looked := fmt.Sprintf("%d processes %s ago, rates of %s", n.Processes, age, seconds(n.SpanSeconds))
+	if n.Partial {
+		looked += "; those of other users are hidden from this one"
+	}
+	rows := labelled(w, "looked at", looked)
+	var unseen []absence
 	for i := range n.List {
 		p := &n.List[i]
 		r := row{}.add(plain, " ").right(plain, 8, fmt.Sprint(p.PID)).add(plain, "  ").left(strong, 16, clean(p.Name)).
@@ -47,6 +56,9 @@ func neighbourSheet(v *view, w int) []row {
 			add(faint, " CPU").right(plain, 6, show(p.CPUCores, digits)).
 			add(faint, "  rss").right(plain, 9, show(p.RSSBytes, byteSize)).
 			add(faint, "  disks").right(plain, 11, show(p.IOBytesPerS, rate))
+		if !p.IOBytesPerS.Seen() && p.IOBytesPerS.Why() == probes.NoPermission && unseen == nil {
+			unseen = []absence{{"what some move to and from disks", probes.NoPermission}}
+		}
 		if p.Blocked {
 			r = r.add(bad, "  state D")
 		}
@@ -58,5 +70,5 @@ func neighbourSheet(v *view, w int) []row {
 		}
 		rows = append(rows, r)
 	}
-	return rows
+	return append(rows, absences(unseen, w)...)
 }

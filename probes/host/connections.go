@@ -16,8 +16,8 @@ import (
 // longestRest at most: the kernel goes through all connections of the host, and through
 // a big machine's table even when it is empty.
 const (
-	socketShare = 200
-	longestRest = 10 * time.Second
+	socketShare = 500
+	longestRest = 3500 * time.Millisecond
 )
 
 // Sockets reads the TCP connections of the engines. It is a probes.Probe.
