@@ -39,13 +39,47 @@ func gpuRows(v *view, w, most int) []row {
 	}
 	var rows []row
 	for i := range devices {
-		label := fmt.Sprintf(" GPU%d", devices[i].Index)
-		if len(devices) < len(g.Devices) {
-			label += fmt.Sprintf("/%d", len(g.Devices)) // one of so many
+		label := " " + deviceLabel(g, &devices[i])
+		if n := wholeDevices(g); len(devices) < len(g.Devices) && n > 1 && devices[i].Parent == "" {
+			label += fmt.Sprintf("/%d", n) // one of so many
 		}
 		rows = append(rows, gpuRow(v, w, label, &devices[i]))
 	}
 	return rows
+}
+
+// deviceLabel is what a device is called in a row: "GPU0"; a MIG instance of it "GPU0·2g.35gb",
+// with its number where there are several of that kind: "GPU0·1g.18gb#9".
+func deviceLabel(g *probes.GPU, d *probes.GPUDevice) string {
+	label := fmt.Sprintf("GPU%d", d.Index)
+	if d.Parent == "" {
+		return label
+	}
+	alike := 0
+	for i := range g.Devices {
+		if o := &g.Devices[i]; o.Parent == d.Parent && o.Instance == d.Instance {
+			alike++
+		}
+	}
+	kind := clean(d.Instance)
+	if kind == "" {
+		kind = "MIG"
+	}
+	label += "·" + kind
+	if id, ok := d.InstanceID.Get(); ok && alike > 1 {
+		label += fmt.Sprintf("#%d", id)
+	}
+	return label
+}
+
+// wholeDevices counts those that are no instances of another.
+func wholeDevices(g *probes.GPU) (n int) {
+	for i := range g.Devices {
+		if g.Devices[i].Parent == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // worst picks the n devices to look at first: lost, held back, then the busiest.
@@ -57,7 +91,7 @@ func worst(devices []probes.GPUDevice, n int) []probes.GPUDevice {
 		case len(deviceTroubles(d)) > 0:
 			return 2
 		}
-		return d.KernelActiveRatio.Or(0)
+		return d.KernelActiveRatio.Or(d.SMActiveRatio.Or(0)) // of an instance nobody tells the first
 	}
 	sorted := append([]probes.GPUDevice(nil), devices...)
 	sort.SliceStable(sorted, func(i, j int) bool { return rank(&sorted[i]) > rank(&sorted[j]) })
@@ -71,7 +105,7 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 	r := row{}.left(strong, max(7, width(label)+1), label)
 	if d.Err != "" {
 		age, _ := v.age(d.At)
-		return r.add(bad, clean(d.Err)).add(old, lastSeen(d.At, age))
+		return r.add(bad, xidBefore(d)+clean(d.Err)).add(old, lastSeen(d.At, age))
 	}
 	if d.Asleep {
 		return r.add(faint, "asleep; it is not woken to be read")
@@ -99,18 +133,32 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 	if w >= 96 || d.SMActiveRatio.Seen() { // where there is room for one of the two: how much of the GPU is used
 		r = r.add(faint, "SM  ").right(t, 6, show(d.SMActiveRatio, percent))
 	}
-	r = r.add(faint, "  DRAM").right(t, 6, show(d.DRAMActiveRatio, percent)).
-		right(fresh(powerTone(d)), 10, overLimit(d.PowerWatts, d.PowerLimitWatts, watts, "W")).
-		right(t, 10, show(d.SMClockHertz, gigahertz)).
-		right(t, 7, show(d.TemperatureCelsius, func(c float64) string { return digits(c) + " °C" })).
-		add(faint, "  mem").right(t, 6, show(usedRatio(d), percent))
+	r = r.add(faint, "  DRAM").right(t, 6, show(d.DRAMActiveRatio, percent))
+	if d.Parent == "" { // power, clock and heat are the board's, and stand in its row
+		r = r.right(fresh(powerTone(d)), 10, overLimit(d.PowerWatts, d.PowerLimitWatts, watts, "W")).
+			right(t, 10, show(d.SMClockHertz, gigahertz)).
+			right(t, 7, show(d.TemperatureCelsius, func(c float64) string { return digits(c) + " °C" }))
+	}
+	memory := row{}.add(faint, "  mem").right(t, 6, show(usedRatio(d), percent))
 	if isOld {
-		return r.add(old, lastSeen(d.At, age))
+		return append(r, memory...).add(old, lastSeen(d.At, age))
 	}
+	trouble := row{}
 	if troubles := deviceTroubles(d); len(troubles) > 0 {
-		r = r.add(bad, "  ⚠ "+strings.Join(troubles, ", "))
+		trouble = trouble.add(bad, "  ⚠ "+strings.Join(troubles, ", "))
 	}
-	return r
+	if len(trouble) == 0 || r.width()+memory.width()+trouble.width() <= w { // else what is wrong matters more
+		r = append(r, memory...)
+	}
+	return append(r, trouble...)
+}
+
+// xidBefore is the critical error that a device had which is not read any more.
+func xidBefore(d *probes.GPUDevice) string {
+	if d.XidTotal.Or(0) == 0 || xidNumber(d) == "" {
+		return ""
+	}
+	return "Xid " + xidNumber(d) + ", "
 }
 
 // narrowDevice is a device where there is room for little: what is wrong with it, else how

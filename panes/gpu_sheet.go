@@ -138,7 +138,11 @@ func (x deviceFacts) clocks() (f facts) {
 
 func (x deviceFacts) heat() (f facts) {
 	f.reading("", x.d.TemperatureCelsius, degrees, "")
-	f.reading("", x.d.TemperatureMarginCelsius, degrees, "below where it slows down")
+	if margin, ok := x.d.TemperatureMarginCelsius.Get(); ok && margin >= 0 {
+		f.add("", degrees(margin)+" below where it slows down")
+	} else if ok {
+		f.add("", degrees(-margin)+" above where it slows down")
+	}
 	f.reading("slows down at", x.d.TemperatureSlowdownCelsius, degrees, "")
 	f.reading("memory", x.d.MemoryTemperatureCelsius, degrees, "")
 	return f
@@ -259,12 +263,20 @@ func (x deviceFacts) perSecond(of func(*probes.GPUDevice) probes.Opt[float64]) p
 	})
 }
 
+// mostGPUProcesses of a device are named.
+const mostGPUProcesses = 12
+
 // processFacts are the processes on a device; those of an engine are named by their rank.
 func processFacts(v *view, g *probes.GPU, d *probes.GPUDevice) (f facts) {
 	ranks := ranksOf(v)
+	more := 0
 	for i := range g.Processes {
 		p := &g.Processes[i]
 		if p.GPU != d.UUID {
+			continue
+		}
+		if len(f) == mostGPUProcesses {
+			more++
 			continue
 		}
 		words := []string{fmt.Sprint(p.PID), clean(p.Name)}
@@ -278,6 +290,9 @@ func processFacts(v *view, g *probes.GPU, d *probes.GPUDevice) (f facts) {
 			words = append(words, percent(busy)+" of the time")
 		}
 		f.add("", strings.Join(words, " "))
+	}
+	if more > 0 {
+		f.add("and", fmt.Sprintf("%d more with less memory", more))
 	}
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"llmtop/probes"
+	"llmtop/rules"
 )
 
 // fullHost is a sample in which every reading of GPUs and host is there: the first device
@@ -136,5 +137,21 @@ func TestSlowProbesAreNotOld(t *testing.T) {
 	}
 	if _, isOld := v.age(v.at.Add(-40 * time.Second)); !isOld {
 		t.Error("what is 40 s old is not called so")
+	}
+}
+
+// The sheet of a GPU that is too hot says so, and names no more processes than can be read.
+func TestGPUSheetOfAHotAndCrowdedDevice(t *testing.T) {
+	d := probes.GPUDevice{UUID: "GPU-A", TemperatureMarginCelsius: probes.Some(-4.0)}
+	v := &view{tick: &rules.Tick{Point: &probes.Point{Sample: &probes.Sample{}}}}
+	if heat := strings.Join(deviceFacts{v, &d}.heat(), " "); heat != "4 °C above where it slows down" {
+		t.Errorf("heat %q", heat)
+	}
+	g := &probes.GPU{}
+	for pid := range 5000 {
+		g.Processes = append(g.Processes, probes.GPUProcess{GPU: d.UUID, PID: pid})
+	}
+	if f := processFacts(v, g, &d); len(f) != mostGPUProcesses+1 || f[mostGPUProcesses] != "and 4988 more with less memory" {
+		t.Errorf("%d facts, the last %q", len(f), f[len(f)-1])
 	}
 }

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,51 @@ func TestWorstDevices(t *testing.T) {
 	}
 	if order[0] != 2 || order[1] != 3 || order[2] != 1 {
 		t.Errorf("got %v, want the lost, the held back, the busiest", order)
+	}
+}
+
+// Instances of one GPU are told apart, and have no columns for what is the board's.
+func TestInstanceRows(t *testing.T) {
+	part := func(profile string, id uint64) probes.GPUDevice {
+		return probes.GPUDevice{At: noon, UUID: profile + fmt.Sprint(id), Parent: "GPU-A", Instance: profile, InstanceID: probes.Some(id), SMActiveRatio: probes.Some(float64(id) / 10)}
+	}
+	g := &probes.GPU{At: noon, Devices: []probes.GPUDevice{{At: noon, UUID: "GPU-A", MIG: true, PowerWatts: probes.Some(300.0), PowerLimitWatts: probes.Some(700.0)},
+		part("2g.35gb", 1), part("1g.18gb", 7), part("1g.18gb", 9), part("", 3)}}
+	v := &view{tick: &rules.Tick{Point: &probes.Point{Sample: &probes.Sample{GPU: g}}}, at: noon}
+	text := func(most int) (out []string) {
+		for _, r := range gpuRows(v, 80, most) {
+			out = append(out, strings.TrimSpace(r.text()))
+		}
+		return out
+	}
+	all := text(9)
+	for i, begin := range []string{"GPU0 ", "GPU0·2g.35gb SM", "GPU0·1g.18gb#7 SM", "GPU0·1g.18gb#9 SM", "GPU0·MIG"} {
+		if !strings.HasPrefix(all[i], begin) || strings.Contains(all[i], "°C") {
+			t.Errorf("row %d is %q", i, all[i])
+		}
+	}
+	if !strings.Contains(all[0], "300/700W") || strings.Contains(all[1], "–/") {
+		t.Errorf("%q", all)
+	}
+	if busiest := text(1); !strings.HasPrefix(busiest[0], "GPU0·1g.18gb#9 SM    90 %") {
+		t.Errorf("the busiest is %q", busiest)
+	}
+}
+
+// What is wrong with a device is not cut off for what is well, and why it was lost is told first.
+func TestGPUTroubleHasRoom(t *testing.T) {
+	d := devices(noon).Devices[0]
+	d.PCIeWidth, d.PCIeWidthMax = probes.Some(4.0), probes.Some(16.0)
+	v := &view{tick: &rules.Tick{Point: &probes.Point{Sample: &probes.Sample{}}}, at: noon}
+	if text := gpuRow(v, 79, " GPU0", &d).text(); width(text) > 79 || !strings.HasSuffix(text, "⚠ PCIe ×4 of ×16") || strings.Contains(text, "mem") {
+		t.Errorf("%q", text)
+	}
+	if text := gpuRow(v, 140, " GPU0", &d).text(); !strings.Contains(text, "mem") || !strings.HasSuffix(text, "⚠ PCIe ×4 of ×16") {
+		t.Errorf("%q", text)
+	}
+	d.Err, d.XidTotal, d.LastXid = "the GPU is lost", probes.Some[uint64](1), probes.Some[uint64](79)
+	if text := gpuRow(v, 79, " GPU0", &d).text(); !strings.Contains(text, "Xid 79, the GPU is lost") {
+		t.Errorf("%q", text)
 	}
 }
 

@@ -8,7 +8,7 @@ type GPU struct {
 	At          time.Time    `json:"at"`
 	Driver      string       `json:"driver,omitempty"`
 	CUDA        string       `json:"cuda,omitempty"` // newest version the driver can run: "12.9"
-	Note        string       `json:"note,omitempty"`
+	Note        string       `json:"note,omitempty"` // why NVIDIA's driver tells of none, also where somebody else does
 	Devices     []GPUDevice  `json:"devices,omitempty"`
 	ProcessesAt time.Time    `json:"processes_at,omitzero"` // when Processes was read: dear, so more rarely than the rest
 	Processes   []GPUProcess `json:"processes,omitempty"`

@@ -25,7 +25,7 @@ type GPUDevice struct {
 	TemperatureCelsius Opt[float64] `json:"temperature_celsius,omitzero"`
 	ThrottleBits       Opt[uint64]  `json:"throttle_bits,omitzero"`     // NVML clocks-event reasons
 	XidTotal           Opt[uint64]  `json:"xid_total,omitzero"`         // critical errors that driver or kernel reported since llmtop began to listen
-	LastXid            Opt[uint64]  `json:"last_xid,omitzero"`          // number of the last one
+	LastXid            Opt[uint64]  `json:"last_xid,omitzero"`          // number of the last one that does not only follow from another (45, 154)
 	SMActiveRatio      Opt[float64] `json:"sm_active_ratio,omitzero"`   // cycles in which an SM had a warp, mean of the SMs
 	DRAMActiveRatio    Opt[float64] `json:"dram_active_ratio,omitzero"` // memory bandwidth in use over its peak
 

@@ -27,13 +27,17 @@ func (d *GPUDevice) Stands(now time.Time, limit time.Duration) bool {
 // and what an exporter tells of one of them fills in the activity that the driver does not
 // tell. An exporter's devices count only where the driver tells of none: in a container it
 // may well tell of devices that are not ours. Those of another driver are added. A section
-// that has nothing to be joined with is placed as it is.
+// that has nothing to be joined with is placed as it is. Why the driver tells of none is
+// kept: a board that somebody else tells of does not mean that the driver works.
 func (g *GPU) AddTo(to *Sample) {
 	g = g.aged(to.At)
 	switch was := to.GPU; {
-	case was == nil || len(was.Devices) == 0 && len(g.Devices) > 0:
+	case was == nil:
 		to.GPU = g
+	case len(was.Devices) == 0 && len(g.Devices) > 0:
+		to.GPU = g.noted(was.Note)
 	case len(g.Devices) == 0:
+		to.GPU = was.noted(g.Note)
 	case g.exported():
 		to.GPU = was.filledFrom(g)
 	case was.exported() && !g.foreign():
@@ -41,6 +45,16 @@ func (g *GPU) AddTo(to *Sample) {
 	default:
 		to.GPU = was.and(g)
 	}
+}
+
+// noted is the section with a note, if it has none of its own.
+func (g *GPU) noted(note string) *GPU {
+	if note == "" || g.Note != "" {
+		return g
+	}
+	out := *g
+	out.Note = note
+	return &out
 }
 
 func (g *GPU) exported() bool { return g.Devices[0].Source == SourceDCGM }

@@ -27,6 +27,7 @@ func TestDCGMFlag(t *testing.T) {
 func TestGPUProbes(t *testing.T) {
 	for dcgm, want := range map[string]string{
 		"": "gpu, dcgm http://127.0.0.1:9400, amdgpu", "off": "gpu, amdgpu", "http://node:9400": "gpu, dcgm http://node:9400, amdgpu",
+		"http://me:secret@node:9400/metrics?token=secret": "gpu, dcgm http://node:9400, amdgpu", // names are recorded
 	} {
 		var names []string
 		for _, p := range (&attached{}).gpuProbes(attachOptions{dcgm: dcgm, interval: time.Second}) {

@@ -63,8 +63,13 @@ func runDoctor(cmd *cobra.Command, args []string, o doctorOptions) error {
 	}
 	a := &attached{}
 	list := withoutSearch(a.scheduled(o.attachOptions))
+	around := startToLook("/")
 	exams := examine(ctx, list, min(o.interval, doctorPause))
-	r := newDoctorReport(exams, lookAround("/"))
+	frame, looked := around.frame(doctorClose)
+	r := newDoctorReport(exams, frame)
+	if !looked {
+		r.Broken = append(r.Broken, "looking at the files of kernel and driver: no answer from one of them")
+	}
 	r.Engines = foundEngines(*o.seen)
 	r.At, r.Seconds = began.UTC().Truncate(time.Second), probes.Seconds(time.Since(began))
 	r.conclude()

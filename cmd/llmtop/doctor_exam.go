@@ -7,10 +7,12 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"llmtop/probes"
+	"llmtop/probes/nvml"
 )
 
 // Time that a doctor takes: each read may take doctorDeadline, and there are two with
@@ -125,7 +127,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func starting(s probes.Section) bool {
 	g, ok := s.(*probes.GPU)
 	if !ok || len(g.Devices) == 0 {
-		return ok && g.Note == "NVML is starting"
+		return ok && strings.HasPrefix(g.Note, nvml.Starting)
 	}
 	return slices.ContainsFunc(g.Devices, func(d probes.GPUDevice) bool { return d.At.IsZero() && d.Err == "" })
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -69,6 +70,30 @@ func (f *frameReport) may(path string) (may string, there bool) {
 		}
 	}
 	return "", false
+}
+
+// looking is a look around that is out: a driver or a file system that hangs can hold up who
+// reads its files too.
+type looking chan frameReport
+
+func startToLook(root string) looking {
+	l := make(looking, 1)
+	go func() { l <- lookAround(root) }()
+	return l
+}
+
+// frame waits for it no longer than a while; without an answer it is what is known without
+// looking.
+func (l looking) frame(wait time.Duration) (f frameReport, ok bool) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case f = <-l:
+		return f, true
+	case <-timer.C:
+		return frameReport{Go: runtime.Version(), Kernel: kernelRelease(), UID: os.Geteuid(), GIDs: []int{os.Getegid()}, Capabilities: []string{},
+			Container: []string{}, PCI: []string{}, Devices: []deviceFile{}, Settings: []setting{}, EnvSet: []string{}}, false
+	}
 }
 
 // lookAround looks at the system below root.

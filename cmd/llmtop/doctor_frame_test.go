@@ -5,7 +5,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // tree makes files below a new root; a text that begins with "-> " is a link.
@@ -101,5 +103,26 @@ func TestLookAroundTellsNoValues(t *testing.T) {
 	}
 	if text := out.String() + r.text(); strings.Contains(text, "hunter2") || !strings.Contains(text, apiKeyVariable) || f.TERM != "(odd)" || f.LANG != "C.UTF-8" {
 		t.Errorf("TERM %q, LANG %q in\n%s", f.TERM, f.LANG, text)
+	}
+}
+
+// A file that never answers does not keep the rest from being told.
+func TestLookAroundHangs(t *testing.T) {
+	p := tree(t, map[string]string{"proc/driver/nvidia/params": ""})
+	version := p.path("proc/driver/nvidia/version")
+	if err := syscall.Mkfifo(version, 0o600); err != nil {
+		t.Skip(err)
+	}
+	l := startToLook(string(p))
+	if f, ok := l.frame(0); ok || f.Go == "" || f.Devices == nil || f.UID != os.Geteuid() {
+		t.Errorf("%v, %+v", ok, f)
+	}
+	writer, err := os.OpenFile(version, os.O_WRONLY, 0) // it comes back after all
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer.Close()
+	if f, ok := l.frame(time.Minute); !ok || f.Driver != "" {
+		t.Errorf("%v, %+v", ok, f)
 	}
 }

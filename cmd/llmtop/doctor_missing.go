@@ -39,7 +39,7 @@ func (r *doctorReport) broken() (list []string) {
 	if g == nil {
 		return list
 	}
-	if len(g.Devices) == 0 && g.Note != "" && !r.isWithoutGPU(g.Note) {
+	if g.Note != "" && !r.isWithoutGPU(g.Note) {
 		list = append(list, probes.Printable(g.Note, 400))
 	}
 	for i := range g.Devices {
@@ -68,7 +68,8 @@ func (r *doctorReport) hasNVIDIA() bool {
 
 func noGPU(r *doctorReport) []missing {
 	g := r.Sections.GPU
-	if !r.hasNVIDIA() || g == nil || len(g.Devices) > 0 {
+	ofNVIDIA := func(d probes.GPUDevice) bool { return d.Source != probes.SourceAMDGPU }
+	if !r.hasNVIDIA() || g == nil || slices.ContainsFunc(g.Devices, ofNVIDIA) {
 		return nil
 	}
 	gives := "NVIDIA's driver with its library libnvidia-ml.so.1, loaded and of one version"
@@ -105,7 +106,7 @@ func (r *doctorReport) devicesWithout(why probes.Absence, names ...string) (gpus
 				lacking++
 			}
 		}
-		if lacking == len(names) && !d.MIG && d.Source != "amdgpu" && !slices.Contains(gpus, d.Index) {
+		if lacking == len(names) && !d.MIG && d.Source != probes.SourceAMDGPU && !slices.Contains(gpus, d.Index) {
 			gpus = append(gpus, d.Index)
 		}
 	}

@@ -48,6 +48,12 @@ func TestMissing(t *testing.T) {
 		{"no library", []func(*doctorReport){noDevices("the NVIDIA driver's library libnvidia-ml.so.1 is not installed")},
 			"GPU readings: => NVIDIA's driver with its library", ""},
 		{"mismatch", []func(*doctorReport){noSign, noDevices("the NVIDIA kernel driver and its library are of different versions (NVML error 18)")}, "", "of different versions"},
+		{"mismatch, beside a board of another maker", []func(*doctorReport){noDevices("the NVIDIA kernel driver and its library are of different versions (NVML error 18)"), func(r *doctorReport) {
+			r.Sections.GPU.Devices = []probes.GPUDevice{{Source: probes.SourceAMDGPU}}
+		}}, "GPU readings: => NVIDIA's driver with its library", "of different versions"},
+		{"no driver, and an exporter", []func(*doctorReport){noDevices("the NVIDIA driver's library libnvidia-ml.so.1 is not installed"), func(r *doctorReport) {
+			r.Sections.GPU.Devices = []probes.GPUDevice{{Source: probes.SourceDCGM, SMActiveRatio: probes.Some(1.0)}}
+		}}, "", ""},
 		{"not given to the container", []func(*doctorReport){container("/.dockerenv"), noDevices("the NVIDIA driver's library libnvidia-ml.so.1 is not installed")}, "GPU readings: => --gpus all", ""},
 		{"fallen off the bus", []func(*doctorReport){noDevices("the driver lists no GPU")}, "GPU readings: => NVIDIA's driver with its library", "lists no GPU"},
 		{"no access", []func(*doctorReport){noDevices("no permission to use the NVIDIA driver"), func(r *doctorReport) { r.Frame.Devices[0].May = "" }}, "GPU readings: => the right to read and write /dev/nvidiactl", "no permission"},

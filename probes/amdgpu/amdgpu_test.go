@@ -305,3 +305,34 @@ func BenchmarkCard(b *testing.B) {
 		s.read()
 	}
 }
+
+// Links that lead to themselves, and pipes nobody writes to, are no card and no reading.
+func TestLoops(t *testing.T) {
+	root := tree(t, "mi300x.txtar")
+	for link, to := range map[string]string{
+		"sys/class/drm/card7/device":                    "device",
+		"sys/class/drm/card8":                           "card8",
+		"sys/class/kfd/kfd/topology/nodes/99":           "99",
+		"sys/class/kfd/kfd/proc/77":                     "../proc/77",
+		"sys/class/drm/card1/device/mem_info_vram_used": "mem_info_vram_used",
+	} {
+		path := filepath.Join(root, link)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(path)
+		if err := os.Symlink(to, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newStage(t, root)
+	g := s.read()
+	for _, d := range g.Devices {
+		if d.Err != "" || strings.Contains(d.PCIAddress, "/") {
+			t.Errorf("%+v", d)
+		}
+	}
+	if d := g.Devices[0]; !d.PowerWatts.Seen() || d.MemoryUsedBytes.Seen() {
+		t.Errorf("power %v, memory %v", d.PowerWatts, d.MemoryUsedBytes)
+	}
+}

@@ -55,7 +55,16 @@ type Probe struct {
 
 // New returns a probe of the exporter at endpoint, whose page is read by page. It closes page.
 func New(endpoint string, page probes.Probe, o Options) *Probe {
-	return &Probe{name: "dcgm " + probes.Printable(endpoint, 100), page: page, o: o, now: time.Now}
+	return &Probe{name: "dcgm " + nameOf(endpoint), page: page, o: o, now: time.Now}
+}
+
+// nameOf is the endpoint without credentials and query: names are shown and recorded.
+func nameOf(endpoint string) string {
+	e, err := probes.ParseEndpoint(endpoint)
+	if err != nil {
+		return "at an address that cannot be used"
+	}
+	return e.String()
 }
 
 // Name is "dcgm" and the endpoint.

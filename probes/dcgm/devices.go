@@ -126,7 +126,10 @@ func (e *entity) number() int {
 
 // number reads a small number, 0 where there is none.
 func number(s string) int {
-	n, _ := strconv.ParseUint(s, 10, 16)
+	n, err := strconv.ParseUint(s, 10, 16)
+	if err != nil {
+		return 0
+	}
 	return int(n)
 }
 

@@ -211,6 +211,17 @@ func TestHostilePage(t *testing.T) {
 	}
 }
 
+// What cannot be is no reading, and a number that is none is no device's.
+func TestImpossibleNumbers(t *testing.T) {
+	d := devices(page(t, []byte(`DCGM_FI_DEV_POWER_USAGE{gpu="99999999999",UUID="GPU-1"} -5
+DCGM_FI_DEV_SM_CLOCK{gpu="99999999999",UUID="GPU-1"} -7
+DCGM_FI_DEV_GPU_TEMP_LIMIT{gpu="99999999999",UUID="GPU-1"} -3
+`))).Devices[0]
+	if d.Index != 0 || d.PowerWatts.Seen() || d.SMClockHertz.Seen() || d.TemperatureMarginCelsius != probes.Some(-3.0) {
+		t.Errorf("device %d: power %v, clock %v, margin %v", d.Index, d.PowerWatts, d.SMClockHertz, d.TemperatureMarginCelsius)
+	}
+}
+
 func TestNoDCGM(t *testing.T) {
 	g := devices(page(t, []byte("vllm:num_requests_running{model_name=\"m\"} 3\nDCGM_FI_DEV_NVSWITCH_TEMP_CELSIUS{nvswitch=\"0\"} 40\n")))
 	if len(g.Devices) != 0 {

@@ -6,8 +6,11 @@ import (
 	"llmtop/probes"
 )
 
-// energy is the field that never stands still.
-const energy = "DEV_TOTAL_ENERGY_CONSUMPTION"
+// energy is the field that never stands still, margin the one that may be below 0.
+const (
+	energy = "DEV_TOTAL_ENERGY_CONSUMPTION"
+	margin = "DEV_GPU_TEMP_LIMIT DEV_GPU_TEMP_MARGIN_CELSIUS"
+)
 
 // Units of fields, as factors to base units.
 const (
@@ -56,7 +59,7 @@ var fields = [...]field{
 	{"DEV_PSTATE DEV_GPU_PSTATE", 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.PerformanceState }},
 	{"DEV_GPU_TEMP DEV_GPU_TEMP_CELSIUS", 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.TemperatureCelsius }},
 	{"DEV_MEMORY_TEMP DEV_MEMORY_TEMP_CELSIUS", 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.MemoryTemperatureCelsius }},
-	{"DEV_GPU_TEMP_LIMIT DEV_GPU_TEMP_MARGIN_CELSIUS", 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.TemperatureMarginCelsius }},
+	{margin, 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.TemperatureMarginCelsius }},
 	{"DEV_SLOWDOWN_TEMP DEV_GPU_TEMP_SLOWDOWN_CELSIUS", 1, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.TemperatureSlowdownCelsius }},
 	{"DEV_POWER_VIOLATION DEV_CLOCKS_EVENT_REASON_SW_POWER_CAP_NS", nano, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.ThrottlePowerSecondsTotal }},
 	{"DEV_THERMAL_VIOLATION", nano, func(d *probes.GPUDevice) *probes.Opt[float64] { return &d.ThrottleThermalSecondsTotal }},
@@ -96,6 +99,9 @@ func (e *entity) read(d *probes.GPUDevice) {
 		v := scaled(e.get(strings.Fields(f.names)...), f.unit)
 		if f.unit == percent || strings.HasPrefix(f.names, "PROF_") && !strings.HasSuffix(f.names, "BYTES") {
 			v = ratio(v)
+		}
+		if v.Or(0) < 0 && f.names != margin { // none of the others can be
+			v = probes.None[float64](probes.NotSeen)
 		}
 		*f.of(d) = v
 	}

@@ -242,7 +242,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 		if opened, _ := lib.counts(); opened != 2 || len(g.Devices) != 8 {
 			t.Fatalf("opened %d times, %d devices", opened, len(g.Devices))
 		}
-		if d := g.Devices[7]; d.UUID != "GPU-7" || d.Err != "the GPU is lost: the driver no longer lists it" || d.PowerWatts.Why() != probes.Lost {
+		if d := g.Devices[7]; d.UUID != "GPU-7" || d.Err != "the GPU is lost: the driver no longer lists it (0000:17:00.0)" || d.PowerWatts.Why() != probes.Lost {
 			t.Errorf("the one that is gone: %+v", d)
 		}
 		fakes[7].set(nil, nil)

@@ -108,9 +108,14 @@ func readKernelLog(ctx context.Context, f io.Reader, tell func(device string, by
 	}
 }
 
+// What the driver writes. The kernel begins some messages with the name of a program, which
+// anybody may choose, and has the name of one of its files in them: a program named
+// "NVRM: x" that crashes in a file named "0000:5e:00 fallen off the bus" is no lost GPU.
+// So each text has to begin as the driver's does, up to more than the 15 bytes of a name.
 var (
-	xidText    = regexp.MustCompile(`^NVRM: Xid \((?:PCI:)?([0-9a-fA-F]+:[0-9a-fA-F]+:[0-9a-fA-F]+)[^)]*\): ([0-9]{1,9})\b`)
-	addressOf  = regexp.MustCompile(`\b[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\b`)
+	xidText    = regexp.MustCompile(`^NVRM: Xid \((?:PCI:)?([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})[^)]*\): ([0-9]{1,9})\b`)
+	namingText = regexp.MustCompile(`^NVRM: (?:The NVIDIA )?GPU (?:at )?(?:PCI:)?([0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2})\b`)
+	endingText = regexp.MustCompile(`^NVRM: (?:GPU )?(?:has )?fallen off the bus`)
 	driverText = []byte("NVRM: ")
 	fallenText = []byte("fallen off the bus")
 )
@@ -140,10 +145,14 @@ func (p *kernelParser) line(line []byte) (device string, by xidSource, number ui
 		return device, toldByKernel, number, ok
 	}
 	p.age++
-	if key, ok := pciKey(string(addressOf.Find(text))); ok {
-		p.device, p.age = key, 0
+	fallen := endingText.Match(text)
+	if m := namingText.FindSubmatch(text); m != nil {
+		if key, ok := pciKey(string(m[1])); ok {
+			p.device, p.age = key, 0
+			fallen = bytes.Contains(text, fallenText)
+		}
 	}
-	if !bytes.Contains(text, fallenText) || p.device == "" || p.age >= mostRecords {
+	if !fallen || p.device == "" || p.age >= mostRecords {
 		return "", 0, 0, false
 	}
 	return p.device, toldByKernelInWords, offTheBus, true

@@ -27,6 +27,11 @@ func TestKernelLines(t *testing.T) {
 		{"fallen, nobody knows who", "3,3,2,-;NVRM: fallen off the bus and is not responding to commands.\n", ""},
 		{"fallen, long after a name", "3,1,2,-;NVRM: The NVIDIA GPU 0000:b3:00.0\n" + strings.Repeat("3,2,2,-;NVRM: something else\n", 4) + "3,3,2,-;NVRM: fallen off the bus\n", ""},
 		{"of a program, as its number tells", "12,1,2,-;NVRM: Xid (PCI:0000:5e:00): 79\n", ""},
+		{"a program and its file, named by anybody", "6,1,2,-;NVRM: x[7]: segfault at 0 ip 0 sp 0 error 4 in 0000:5e:00 fallen off the bus[1000+2000]\n" +
+			"6,1,2,-;NVRM: GPU [7]: segfault at 0 ip 0 sp 0 error 4 in 0000:5e:00.0: GPU has fallen off the bus[1000+2000]\n" +
+			"6,1,2,-;NVRM: Xid (0:0:[7]: segfault at 0 ip 0 sp 0 error 4 in a): 79[1000+2000]\n" +
+			"3,1,2,-;NVRM: GPU at PCI:0000:b3:00: GPU-1\n6,1,2,-;NVRM: x[7]: segfault at 0 ip 0 sp 0 error 4 in fallen off the bus[1000+2000]\n", ""},
+		{"fallen, as older drivers write it", "3,1,2,-;NVRM: GPU at 0000:b3:00.0 has fallen off the bus.\n", "0000:b3:00 79 by 4"},
 		{"of somebody else", "4,1,2,-;mlx5_core 0000:ab:00.0: fallen off the bus\n", ""},
 		{"inside another message", "4,1,2,-;x NVRM: Xid (PCI:0000:5e:00): 79\n", ""},
 		{"no address", "4,1,2,-;NVRM: Xid (PCI:zz): 79\n4,1,2,-;NVRM: Xid (PCI:0000:fff:00): 79\n", ""},
@@ -193,6 +198,9 @@ func TestXidsCountOnce(t *testing.T) {
 		{"the driver knows it later, and not which", []told{{0, toldByKernel, 119}, {1, toldByDriver, 999}}, 1, probes.Some[uint64](119)},
 		{"nobody knows which", []told{{0, toldByDriver, 999}}, 1, probes.Opt[uint64]{}},
 		{"off the bus, in words too", []told{{0, toldByKernelInWords, 79}, {0, toldByKernel, 79}, {1, toldByKernelInWords, 79}, {1, toldByDriver, 79}}, 1, probes.Some[uint64](79)},
+		{"what followed from it", []told{{0, toldByDriver, 79}, {0, toldByDriver, 154}, {1, toldByKernel, 154}, {2, toldByDriver, 45}}, 3, probes.Some[uint64](79)},
+		{"what followed, first", []told{{0, toldByDriver, 45}, {1, toldByDriver, 31}}, 2, probes.Some[uint64](31)},
+		{"a clean-up long after", []told{{0, toldByDriver, 31}, {9, toldByDriver, 45}}, 2, probes.Some[uint64](45)},
 		{"off the bus, in words only", []told{{0, toldByKernelInWords, 79}, {2, toldByKernelInWords, 79}}, 1, probes.Some[uint64](79)},
 	} {
 		var l xidLog
@@ -205,13 +213,28 @@ func TestXidsCountOnce(t *testing.T) {
 	}
 }
 
+// A storm counts once too, though one source is a thousand errors ahead of the other.
+func TestXidStorm(t *testing.T) {
+	var l xidLog
+	for range 10 {
+		for _, by := range []xidSource{toldByDriver, toldByKernel} {
+			for range mostXids {
+				l.add("gpu", by, 31, time.Unix(0, 0))
+			}
+		}
+	}
+	if total, _ := l.of("gpu", ear{}); total != probes.Some[uint64](10*mostXids) {
+		t.Errorf("%v errors, want %d", total, 10*mostXids)
+	}
+}
+
 func TestXidLogIsBounded(t *testing.T) {
 	var l xidLog
-	for i := range 1000 {
+	for i := range 2 * mostXids {
 		l.add(fmt.Sprint(i), toldByKernel, 13, time.Unix(0, 0))
 		l.add("0", toldByKernel, 13, time.Unix(0, 0))
 	}
-	if c := l.devices["0"]; len(l.devices) != mostXidDevices || len(c.recent) > mostXids || c.total != 1001 {
+	if c := l.devices["0"]; len(l.devices) != mostXidDevices || len(c.recent) > mostXids || c.total != 2*mostXids+1 {
 		t.Errorf("%d devices, %d kept of %d", len(l.devices), len(c.recent), c.total)
 	}
 }

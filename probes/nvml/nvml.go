@@ -31,6 +31,7 @@ package nvml
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -103,15 +104,19 @@ type Probe struct {
 
 	mu      sync.Mutex
 	note    string
+	calling time.Time // when the start or end of NVML that is out began; zero: none is
 	sys     system
 	workers []*worker
 	gone    []probes.GPUDevice // devices of earlier starts, as last known
 }
 
+// Starting is how the section's Note begins while NVML is being started.
+const Starting = "NVML is starting"
+
 // newProbe has no root: it sees neither the kernel's log nor the bus.
 func newProbe(lib library, now func() time.Time) *Probe {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Probe{lib: lib, now: now, ctx: ctx, stop: cancel, tried: make(chan struct{}), note: "NVML is starting"}
+	return &Probe{lib: lib, now: now, ctx: ctx, stop: cancel, tried: make(chan struct{}), note: Starting}
 }
 
 // Name is "gpu".
@@ -173,6 +178,9 @@ func (p *Probe) section() *probes.GPU {
 		}
 		g.KernelLog = p.xids.kernelNote()
 	}
+	if out := now.Sub(p.calling); !p.calling.IsZero() && out > staleAfter {
+		g.Note = fmt.Sprintf("%s: no answer from the driver for %.0f s", Starting, out.Seconds())
+	}
 	if p.sys.links != nil {
 		g.Links = p.sys.links()
 	}
@@ -198,9 +206,11 @@ func (p *Probe) manage() {
 	tried := sync.OnceFunc(func() { close(p.tried) })
 	defer tried()
 	for p.ctx.Err() == nil {
-		sys, err := p.lib.open()
+		var sys system
+		var err error
+		p.alone(func() { sys, err = p.lib.open() })
 		if err == nil && len(sys.devices) == 0 {
-			p.lib.close()
+			p.alone(p.lib.close)
 			err = errors.New("the driver lists no GPU")
 		}
 		if err == nil {
@@ -242,5 +252,14 @@ func (p *Probe) serve(sys system, ready func()) {
 	untilRestart(ctx, workers, func() string { return boundDevices(p.root) })
 	cancel()
 	running.Wait()
-	p.lib.close()
+	p.alone(p.lib.close)
 }
+
+// alone makes a call that starts or ends NVML: it may never return, and is about no device.
+func (p *Probe) alone(call func()) {
+	p.mark(p.now())
+	call()
+	p.mark(time.Time{})
+}
+
+func (p *Probe) mark(began time.Time) { p.mu.Lock(); p.calling = began; p.mu.Unlock() }

@@ -283,6 +283,10 @@ func TestOpenHangs(t *testing.T) {
 		if g := read(t, p); g.Note != "NVML is starting" {
 			t.Errorf("%+v", g)
 		}
+		pass(12 * time.Second)
+		if g := read(t, p); g.Note != "NVML is starting: no answer from the driver for 12 s" {
+			t.Errorf("after 12 s: %+v", g)
+		}
 		began := time.Now()
 		p.Close()
 		if took := time.Since(began); took > closeWait {

@@ -4,6 +4,7 @@ package nvml
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -20,9 +21,11 @@ type users struct {
 	seen uint64 // microseconds: the newest sample of use that was read
 }
 
-// mostProcesses of a device are kept; highestPID is the kernel's own limit.
+// mostProcesses of a device are kept, those with most memory, of the mostListed that the
+// driver names first; highestPID is the kernel's own limit.
 const (
 	mostProcesses = 256
+	mostListed    = 1 << 14
 	highestPID    = 1 << 22
 )
 
@@ -53,18 +56,19 @@ func (d *nvmlDevice) processes() ([]probes.GPUProcess, bool) {
 	}
 	var out []probes.GPUProcess
 	told := false
-	names := namesOf(d.users.root)
 	for _, at := range d.places() {
 		found, ok := d.processesOf(at)
 		told = told || ok
-		for _, p := range found {
-			p.Name = names(p.PID)
-			out = append(out, p)
-		}
+		out = slices.AppendSeq(out, maps.Values(found))
 	}
 	slices.SortFunc(out, func(a, b probes.GPUProcess) int {
 		return cmp.Or(cmp.Compare(b.MemoryBytes.Or(0), a.MemoryBytes.Or(0)), cmp.Compare(a.PID, b.PID), cmp.Compare(a.GPU, b.GPU))
 	})
+	out = out[:min(len(out), mostProcesses)]
+	names := namesOf(d.users.root)
+	for i := range out {
+		out[i].Name = names(out[i].PID)
+	}
 	return out, told
 }
 
@@ -90,7 +94,7 @@ func (d *nvmlDevice) add(to map[uint32]probes.GPUProcess, at place, symbol strin
 	}
 	for _, p := range list {
 		before, known := to[p.Pid]
-		if p.Pid == 0 || p.Pid > highestPID || (!known && len(to) == mostProcesses) {
+		if p.Pid == 0 || p.Pid > highestPID || (!known && len(to) == mostListed) {
 			continue // in a container some drivers give entries without content
 		}
 		if memory := processMemory(p.UsedGpuMemory); memory.Seen() || !known {
@@ -113,7 +117,11 @@ func processMemory(bytes uint64) probes.Opt[float64] {
 // addUse adds how much of the time each had work on the device, which no driver tells of a
 // MIG instance. What is impossible, or not newer than what was read before, is no reading.
 func (d *nvmlDevice) addUse(to map[uint32]probes.GPUProcess, at place) {
-	since := max(d.users.seen, uint64(d.users.now().Add(-processEvery).UnixMicro()))
+	now := d.users.now()
+	if d.users.seen > uint64(now.UnixMicro()) { // the clock was set back: nothing would be newer for as long
+		d.users.seen = 0
+	}
+	since := max(d.users.seen, uint64(now.Add(-processEvery).UnixMicro()))
 	idle := probes.None[float64](probes.Unsupported)
 	var samples []nvml.ProcessUtilizationSample
 	if at.whole {

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"llmtop/probes"
 )
@@ -108,6 +110,32 @@ func TestOldDriverProcesses(t *testing.T) {
 	g := s.readUntil(func(g *probes.GPU) bool { return len(g.Processes) == 5 })
 	if p, q := g.Processes[0], g.Processes[2]; p.PID != 100 || p.MemoryBytes != probes.Some(40e9) || q.PID != 200 || q.MemoryBytes.Seen() {
 		t.Errorf("%+v", g.Processes)
+	}
+}
+
+// When the clock was set back, what is used now is newer than nothing that was read.
+func TestProcessesAfterTheClockWasSetBack(t *testing.T) {
+	now := time.Unix(1000, 0)
+	d := nvmlDevice{users: users{now: func() time.Time { return now }, seen: uint64(now.Add(time.Hour).UnixMicro())}}
+	if d.addUse(map[uint32]probes.GPUProcess{100: {PID: 100}}, place{}); d.users.seen != 0 {
+		t.Errorf("what was read an hour from now still counts: %d", d.users.seen)
+	}
+}
+
+// Of very many processes those with most memory are kept, not those listed first.
+func TestManyProcesses(t *testing.T) {
+	var script strings.Builder
+	script.WriteString(twoGPUs)
+	for i := range 600 {
+		fmt.Fprintf(&script, "0 0 process.compute.%d %d\n", 1000+i, 1000+i)
+	}
+	s := play(t, "driver", script.String())
+	if s == nil {
+		return
+	}
+	g := s.readUntil(func(g *probes.GPU) bool { return len(g.Processes) > 0 })
+	if n := len(g.Processes); n != mostProcesses || g.Processes[0].PID != 1599 || g.Processes[n-1].PID != 1600-mostProcesses {
+		t.Errorf("%d processes, from %+v to %+v", n, g.Processes[0], g.Processes[n-1])
 	}
 }
 

@@ -108,6 +108,9 @@ func missing(known, present []probes.GPUDevice) []probes.GPUDevice {
 		if !there[""] && !there[d.UUID] {
 			d = d.WithoutReadings(probes.Lost)
 			d.Err = errLost.Error() + ": the driver no longer lists it"
+			if d.PCIAddress != "" { // another one may have its number now
+				d.Err += " (" + d.PCIAddress + ")"
+			}
 			out = append(out, d)
 		}
 	}

@@ -17,7 +17,7 @@ const sameXid = 5 * time.Second
 // mostXids bounds the errors of a device that another source may still tell of;
 // mostXidDevices the devices.
 const (
-	mostXids       = 64
+	mostXids       = 1024
 	mostXidDevices = maxDevices
 )
 
@@ -50,6 +50,7 @@ type xidLog struct {
 type xidCount struct {
 	total  uint64
 	last   probes.Opt[uint64]
+	lastAt time.Time
 	recent []xidTold // oldest first
 }
 
@@ -79,19 +80,33 @@ func (l *xidLog) add(device string, by xidSource, number uint64, at time.Time) {
 }
 
 func (c *xidCount) add(x xidTold) {
-	for len(c.recent) > 0 && (len(c.recent) >= mostXids || x.at.Sub(c.recent[0].at) > sameXid) {
+	for len(c.recent) > 0 && x.at.Sub(c.recent[0].at) > sameXid {
 		c.recent = c.recent[1:]
 	}
 	if known := c.same(x); known != nil {
 		known.by |= x.by
 		if known.number == unknownXid {
-			known.number, c.last = x.number, numbered(x.number)
+			known.number = x.number
+			c.name(x)
 		}
 		return
 	}
+	if len(c.recent) >= mostXids {
+		c.recent = c.recent[1:]
+	}
 	c.recent = append(c.recent, x)
 	c.total++
-	c.last = numbered(x.number)
+	c.name(x)
+}
+
+// name makes an error the last one. What only follows from another one (45, the clean-up
+// after it; 154, that the driver now asks for another action) does not hide that one.
+func (c *xidCount) name(x xidTold) {
+	follows := x.number == 45 || x.number == 154
+	if follows && c.last.Seen() && x.at.Sub(c.lastAt) <= sameXid {
+		return
+	}
+	c.last, c.lastAt = numbered(x.number), x.at
 }
 
 // same finds the error that x tells of once more: one of that number, else one of which

@@ -43,6 +43,8 @@ func faults() []fault {
 			sample: []check{devices(0, false), notes("lacks a function")}, screen: []string{"lacks a function"}, doctor: []string{"lacks a function"}},
 		{name: "mismatch", script: "powercap", more: "0 * error.Init 18", static: true, broken: true,
 			sample: []check{devices(0, false), notes("of different versions")}, screen: []string{"kernel driver and its library are of"}, doctor: []string{"BROKEN no NVML device", "of different versions"}},
+		{name: "start hangs", script: "powercap", more: "0 * hang.Init 1", static: true, broken: true,
+			sample: []check{devices(0, false), notes("NVML is starting")}, screen: []string{"NVML is starting"}, doctor: []string{"no answer from the driver for"}},
 		{name: "no access", script: "powercap", until: 30, more: "0 * error.* 4", static: true, broken: true,
 			sample: []check{fails(0, "no permission")}, screen: []string{"no permission"}, doctor: []string{"GPU 0: no permission"}},
 	}

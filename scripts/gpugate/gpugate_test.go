@@ -29,7 +29,7 @@ func TestTimed(t *testing.T) {
 		want  string
 	}{
 		{"recorded", 90, "100 0 xid 63", recorded, "0 * count 2\n0 * name NVIDIA H200\n3 0 ecc.corrected 3\n4 0 xid 48\n5 0 throttle 0x20\n11 0 xid 63\n"},
-		{"looked", math.Inf(1), "", looked, "0 * count 2\n0 * name NVIDIA H200\n0 0 ecc.corrected 3\n0.8 0 xid 48\n0 0 throttle 0x20\n0 0 throttle 0\n"},
+		{"looked", math.Inf(1), "", looked, "0 * waits 0.1\n0 * count 2\n0 * name NVIDIA H200\n0 0 ecc.corrected 3\n0.2 0 xid 48\n0 0 throttle 0x20\n0 0 throttle 0\n"},
 	} {
 		got, err := timed(script, c.until, c.more, c.pace)
 		if err != nil {
@@ -156,6 +156,19 @@ func TestJudgeHang(t *testing.T) {
 	late := func(at int, d *probes.GPUDevice) {
 		if at == 7 || at == 9 {
 			d.At = d.At.Add(-time.Second)
+		}
+	}
+	for _, c := range []struct {
+		from, to int
+		want     bool
+	}{{7, 7, true}, {7, 8, false}} {
+		all := func(at int, d *probes.GPUDevice) {
+			if at >= c.from && at <= c.to {
+				d.At = d.At.Add(-time.Duration(at-c.from+1) * time.Second)
+			}
+		}
+		if _, lacking := judgeHang(hanging(all), well, 15*time.Second); (len(lacking) == 0) != c.want {
+			t.Errorf("all are late from %d to %d: %q", c.from, c.to, lacking)
 		}
 	}
 	if _, lacking := judgeHang(hanging(late), hanging(late), 15*time.Second); len(lacking) > 0 {

@@ -39,13 +39,16 @@ func (b *bench) hang(length time.Duration) (missed int, err error) {
 	return verdict(sick.name, seen, lacking), nil
 }
 
-// freshness counts, of each device, the samples that have a new reading of it.
-func freshness(samples []*probes.Sample) (fresh [8]int) {
+// freshness counts, of each device, the samples that have a new reading of it, and the samples
+// between two good ones that have none of any device: then llmtop as a whole was late.
+func freshness(samples []*probes.Sample) (fresh [8]int, late int) {
 	var last [8]time.Time
+	misses := 0 // in a row
 	for _, s := range samples {
 		if s.GPU == nil {
 			continue
 		}
+		before := fresh
 		for i := range s.GPU.Devices {
 			d := &s.GPU.Devices[i]
 			if d.Index < 0 || d.Index >= len(fresh) {
@@ -56,21 +59,31 @@ func freshness(samples []*probes.Sample) (fresh [8]int) {
 			}
 			last[d.Index] = d.At
 		}
+		switch {
+		case fresh == before:
+			misses++
+		case misses == 1:
+			late, misses = late+1, 0
+		default:
+			misses = 0
+		}
 	}
-	return fresh
+	return fresh, late
 }
 
 // judgeHang holds the samples against what has to be: each has a fresh reading of each other
-// device (or misses one as rarely as the host beside it does), the hung one is stale for about
+// device (or misses one as rarely as the host beside it does, or once for all at the same time), the hung one is stale for about
 // as long as it hung, and it is back.
 func judgeHang(samples, beside []*probes.Sample, length time.Duration) (seen, lacking []string) {
-	fresh, usual := freshness(samples), freshness(beside)
+	fresh, asWhole := freshness(samples)
+	usual, _ := freshness(beside)
 	late := len(beside) - slices.Min(usual[:])
 	const more = 2 // late reads than the host beside it has: chance, where that has some
 	allowed := 0
 	if late > 0 {
 		allowed = late + more
 	}
+	allowed = max(allowed, min(asWhole, more)) // one that hangs would hold up the others for longer, or some of them
 	least := len(samples)
 	for i, n := range fresh {
 		if i == hung {

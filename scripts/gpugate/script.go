@@ -43,19 +43,24 @@ type pace struct {
 	begin  float64 // what a ready-made script lets happen first
 	faster float64 // than that script's the time between its steps is
 	xid    float64 // critical errors: they are seen only by who listens already
+	waits  float64 // where time stands still until somebody listens; 0: nowhere
 }
 
 // Paces. A recording sees the host well, then the fault. A frame and a doctor look for about a
-// second, and at some things once: for them the fault is there from the beginning.
+// second, and at some things once: for them the fault is there from the beginning, and critical
+// errors happen as soon as somebody listens, however late that is on a busy machine.
 var (
 	recorded = pace{begin: 3, faster: 10, xid: 3}
-	looked   = pace{begin: 0, faster: 1e6, xid: 0.8}
+	looked   = pace{begin: 0, faster: 1e6, xid: 0.2, waits: 0.1}
 )
 
 // timed is a ready-made script at another pace, with lines added. What the script lets
 // happen from until on is left out.
 func timed(script string, until float64, more string, p pace) (string, error) {
 	var out strings.Builder
+	if p.waits > 0 {
+		fmt.Fprintf(&out, "%.6f * waits %g\n", 0.0, p.waits)
+	}
 	first := -1.0
 	lines := strings.Split(script, "\n")
 	for i, line := range append(lines, strings.Split(more, "\n")...) {

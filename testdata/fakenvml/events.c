@@ -28,6 +28,7 @@ API ret nvmlDeviceRegisterEvents(device d, unsigned long long types, event_set s
 		return NOT_SUPPORTED;
 	s.listener->of[d.gpu->index] = (struct ear){ now(), line_count };
 	s.listener->registered[d.gpu->index] = 1;
+	somebody_listens();
 	return OK;
 }
 

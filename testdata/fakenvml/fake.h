@@ -18,7 +18,9 @@
  * A reading without a line is not supported by the device, unless a default is named.
  * A number may grow: "5000+20" is 5000 at that time and 20 more each second.
  *
- *   count, driver, error.Init            of the host (gpu *)
+ *   count, driver, error.Init, hang.Init of the host (gpu *)
+ *   waits                                seconds: there time stands still until somebody
+ *                                        listens for events, and goes on then (gpu *)
  *   cuda                                 newest CUDA of the driver, 12090 (gpu *)
  *   name, uuid                           text
  *   pci                                  "0000:5e:00.0" (default 0000:<10 + index>:00.0)
@@ -111,6 +113,7 @@ static inline int instance(int gpu, int i) { return MAX_GPUS + gpu * MAX_INSTANC
 
 double monotonic(void);
 double now(void);
+void somebody_listens(void);
 void read_script(void);
 const struct line *line_at(int gpu, const char *key, double t);
 /* value of key for a GPU (-1: the host) at a time, NULL when the script has none */

@@ -15,6 +15,8 @@ static ret init(void)
 	if (!e)
 		users++;
 	pthread_mutex_unlock(&lock);
+	while (number(-1, "hang.Init") != 0)
+		usleep(2000);
 	return e;
 }
 

@@ -4,6 +4,7 @@
 struct line lines[MAX_LINES];
 int line_count, users;
 static double began;
+static double waits; /* where time stands still until somebody listens, 0: it does not */
 struct gpu gpus[MAX_DEVICES];
 
 double monotonic(void)
@@ -17,7 +18,7 @@ double now(void)
 {
 	const char *path = getenv("FAKE_NVML_CLOCK");
 	if (!path)
-		return monotonic() - began;
+		return waits > 0 ? waits : monotonic() - began;
 	double t = 0;
 	FILE *f = fopen(path, "r");
 	if (f) {
@@ -26,6 +27,17 @@ double now(void)
 		fclose(f);
 	}
 	return t;
+}
+
+/* somebody_listens lets time go on in a script that waits for that */
+void somebody_listens(void)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&lock);
+	if (waits > 0)
+		began = monotonic() - waits;
+	waits = 0;
+	pthread_mutex_unlock(&lock);
 }
 
 /* hash_of makes looking through a long script cheap */
@@ -67,6 +79,7 @@ void read_script(void)
 	}
 	if (f)
 		fclose(f);
+	waits = number_at(-1, "waits", 0, 0);
 }
 
 const struct line *line_at(int gpu, const char *key, double t)
