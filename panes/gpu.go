@@ -88,7 +88,7 @@ func worst(devices []probes.GPUDevice, n int) []probes.GPUDevice {
 		switch {
 		case d.Err != "":
 			return 3
-		case len(deviceTroubles(d)) > 0:
+		case len(d.Troubles()) > 0:
 			return 2
 		}
 		return d.KernelActiveRatio.Or(d.SMActiveRatio.Or(0)) // of an instance nobody tells the first
@@ -144,7 +144,7 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 		return append(r, memory...).add(old, lastSeen(d.At, age))
 	}
 	trouble := row{}
-	if troubles := deviceTroubles(d); len(troubles) > 0 {
+	if troubles := d.Troubles(); len(troubles) > 0 {
 		trouble = trouble.add(bad, "  ⚠ "+strings.Join(troubles, ", "))
 	}
 	if len(trouble) == 0 || r.width()+memory.width()+trouble.width() <= w { // else what is wrong matters more
@@ -155,16 +155,17 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 
 // xidBefore is the critical error that a device had which is not read any more.
 func xidBefore(d *probes.GPUDevice) string {
-	if d.XidTotal.Or(0) == 0 || xidNumber(d) == "" {
+	number, ok := d.LastXid.Get()
+	if d.XidTotal.Or(0) == 0 || !ok {
 		return ""
 	}
-	return "Xid " + xidNumber(d) + ", "
+	return fmt.Sprintf("Xid %d, ", number)
 }
 
 // narrowDevice is a device where there is room for little: what is wrong with it, else how
 // busy it is.
 func narrowDevice(t tone, d *probes.GPUDevice) row {
-	if troubles := deviceTroubles(d); len(troubles) > 0 {
+	if troubles := d.Troubles(); len(troubles) > 0 {
 		return row{}.add(bad, "⚠ "+strings.Join(troubles, ", "))
 	}
 	name, active := "kern", d.KernelActiveRatio
@@ -181,55 +182,11 @@ func troubledGPU(v *view, w int) []row {
 		return nil
 	}
 	for _, d := range worst(g.Devices, min(1, len(g.Devices))) {
-		if d.Err != "" || len(deviceTroubles(&d)) > 0 {
+		if d.Err != "" || len(d.Troubles()) > 0 {
 			return gpuRows(v, w, 1)
 		}
 	}
 	return nil
-}
-
-// deviceTroubles are what is wrong with a device that answers, the worst first.
-func deviceTroubles(d *probes.GPUDevice) (out []string) {
-	if n := d.XidTotal.Or(0); n > 0 {
-		out = append(out, strings.TrimSpace("Xid "+xidNumber(d)))
-	}
-	if d.RemapFailed.Or(0) > 0 || d.ECCUncorrectedTotal.Or(0) > 0 {
-		out = append(out, "memory errors")
-	}
-	if held := throttles(d.ThrottleBits.Or(0)); held != "" {
-		out = append(out, held)
-	}
-	if narrow, ok := narrowed(d); ok {
-		out = append(out, narrow)
-	}
-	if up, ok := d.NVLinksActive.Get(); ok && d.NVLinksTotal.Seen() && up < d.NVLinksTotal.Or(0) && up > 0 {
-		out = append(out, count(d.NVLinksTotal.Or(0)-up)+" NVLinks down")
-	}
-	if d.RemapPending.Or(0) > 0 {
-		out = append(out, "row to remap")
-	}
-	return out
-}
-
-func xidNumber(d *probes.GPUDevice) string {
-	if n, ok := d.LastXid.Get(); ok {
-		return fmt.Sprint(n)
-	}
-	return ""
-}
-
-// narrowed says that the PCIe link has fewer lanes than device and slot can have, or that
-// it is of a lower generation though the device is at work: idle ones lower it.
-func narrowed(d *probes.GPUDevice) (string, bool) {
-	width, most := d.PCIeWidth, d.PCIeWidthMax
-	if width.Seen() && most.Seen() && width.Or(0) < most.Or(0) {
-		return "PCIe" + lanes(width.Or(0)) + " of" + lanes(most.Or(0)), true
-	}
-	gen, highest := d.PCIeGeneration, d.PCIeGenerationMax
-	if gen.Seen() && highest.Seen() && gen.Or(0) < highest.Or(0) && d.KernelActiveRatio.Or(0) >= 0.2 {
-		return "PCIe gen " + count(gen.Or(0)) + " of " + count(highest.Or(0)), true
-	}
-	return "", false
 }
 
 // stands reports whether a device's readings stand for now: an exporter's do for longer.
@@ -277,26 +234,4 @@ func usedRatio(d *probes.GPUDevice) probes.Opt[float64] {
 // shortGPU leaves out what every name begins with.
 func shortGPU(name string) string {
 	return strings.TrimPrefix(clean(name), "NVIDIA ")
-}
-
-// throttles names what holds the clocks down. Idle and application clocks are settings, not
-// troubles. A hardware slowdown is told by its cause where that has a bit of its own.
-func throttles(bits uint64) string {
-	var names []string
-	for _, b := range [...]struct {
-		bit  uint64
-		name string
-	}{
-		{probes.ThrottlePowerBrake, "power brake"},
-		{probes.ThrottleSWThermal | probes.ThrottleHWThermal, "heat"},
-		{probes.ThrottlePowerCap, "power cap"},
-	} {
-		if bits&b.bit != 0 {
-			names = append(names, b.name)
-		}
-	}
-	if bits&probes.ThrottleHWSlowdown != 0 && bits&(probes.ThrottleHWThermal|probes.ThrottlePowerBrake) == 0 {
-		names = append(names, "slowdown")
-	}
-	return strings.Join(names, ", ")
 }

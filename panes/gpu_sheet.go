@@ -153,7 +153,7 @@ func degrees(c float64) string { return fmt.Sprintf("%.0f °C", c) }
 // heldDown is what keeps the clocks down: now, and what share of the last seconds.
 func (x deviceFacts) heldDown() (f facts) {
 	if bits, ok := x.d.ThrottleBits.Get(); ok {
-		now := throttles(bits)
+		now := probes.HeldDownBy(bits)
 		if now == "" {
 			now = "nothing"
 		}

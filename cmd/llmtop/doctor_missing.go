@@ -17,6 +17,7 @@ type missing struct {
 // conclude works out what is broken and what is missing, each thing once.
 func (r *doctorReport) conclude() {
 	r.Broken = append(r.Broken, r.broken()...)
+	r.Odd = append(r.Odd, r.odd()...)
 	for _, find := range []func(*doctorReport) []missing{
 		noGPU, noActivity, gpuForbidden, oldDriver, noKernelLog, processForbidden, noProcess, hiddenProcesses, otherForbidden, inContainer, poorKernel, unreadableEngines,
 	} {
@@ -43,8 +44,29 @@ func (r *doctorReport) broken() (list []string) {
 		list = append(list, probes.Printable(g.Note, 400))
 	}
 	for i := range g.Devices {
-		if d := &g.Devices[i]; d.Err != "" {
+		d := &g.Devices[i]
+		if d.Err != "" {
 			list = append(list, fmt.Sprintf("GPU %d: %s", d.Index, probes.Printable(d.Err, 300)))
+		}
+		damage := d.Damage()
+		if action := int(d.RecoveryAction.Or(0)); action > 0 && action < len(probes.RecoveryActions) {
+			damage = append(damage, "the driver asks to: "+probes.RecoveryActions[action])
+		}
+		if len(damage) > 0 {
+			list = append(list, fmt.Sprintf("GPU %d: %s", d.Index, strings.Join(damage, ", ")))
+		}
+	}
+	return list
+}
+
+// odd says what is not broken but not as it should be.
+func (r *doctorReport) odd() (list []string) {
+	if g := r.Sections.GPU; g != nil {
+		for i := range g.Devices {
+			d := &g.Devices[i]
+			if troubles := d.Troubles()[len(d.Damage()):]; len(troubles) > 0 {
+				list = append(list, fmt.Sprintf("GPU %d: %s", d.Index, strings.Join(troubles, ", ")))
+			}
 		}
 	}
 	return list

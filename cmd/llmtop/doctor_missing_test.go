@@ -66,6 +66,10 @@ func TestMissing(t *testing.T) {
 		})}, "", ""},
 		{"no permission", []func(*doctorReport){container("/.dockerenv"), onGPU(func(d *probes.GPUDevice) { d.ECCCorrectedTotal = forbidden })}, "ecc_corrected_total of GPUs 0, 1: no permission => NVIDIA_MIG_MONITOR_DEVICES=all", ""},
 		{"lost", []func(*doctorReport){func(r *doctorReport) { r.Sections.GPU.Devices[1].Err = "the GPU is lost" }}, "", "GPU 1: the GPU is lost"},
+		{"damage", []func(*doctorReport){func(r *doctorReport) {
+			d := &r.Sections.GPU.Devices[1]
+			d.XidTotal, d.LastXid, d.RecoveryAction = probes.Some(uint64(1)), probes.Some(uint64(48)), probes.Some(1.0)
+		}}, "", "GPU 1: Xid 48, the driver asks to: reset the GPU"},
 		{"an old driver", []func(*doctorReport){func(r *doctorReport) {
 			r.Calls = []callReport{{Symbol: "nvmlGpmSampleGet", Result: "the driver has no such function"}, {Symbol: "nvmlDeviceGetName", Result: "ok"}}
 		}}, "the NVIDIA driver 580.65.06 does not have GpmSampleGet => a newer driver", ""},
@@ -129,5 +133,17 @@ func TestWithoutGPUIsNoTrouble(t *testing.T) {
 	}
 	if len(r.Broken) > 0 || !r.isWithoutGPU(g.Note) {
 		t.Errorf("note %q, broken %q", g.Note, r.Broken)
+	}
+}
+
+// What holds a device back without being broken stands by itself.
+func TestOdd(t *testing.T) {
+	r := gpuHost(func(r *doctorReport) {
+		d := &r.Sections.GPU.Devices[0]
+		d.ThrottleBits, d.XidTotal = probes.Some(probes.ThrottleHWSlowdown|probes.ThrottlePowerBrake), probes.Some(uint64(1))
+		r.Sections.GPU.Devices[1].ThrottleBits = probes.Some(uint64(0))
+	})
+	if len(r.Odd) != 1 || r.Odd[0] != "GPU 0: power brake" || len(r.Broken) != 1 || r.Broken[0] != "GPU 0: Xid" {
+		t.Errorf("odd %q, broken %q", r.Odd, r.Broken)
 	}
 }

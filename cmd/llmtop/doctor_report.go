@@ -25,6 +25,7 @@ type doctorReport struct {
 	Calls    []callReport   `json:"calls"`  // to the NVIDIA driver
 	Missing  []missing      `json:"missing"`
 	Broken   []string       `json:"broken"` // why the exit status is not 0
+	Odd      []string       `json:"odd"`    // what is not broken but not as it should be
 }
 
 // doctorSections are sections of a sample, as a recording has them. A reading that is
@@ -58,7 +59,7 @@ type probeReport struct {
 
 // newDoctorReport takes down how the probes fared, and ends them.
 func newDoctorReport(exams []*exam, frame frameReport) *doctorReport {
-	r := &doctorReport{Llmtop: version(), Frame: frame, Calls: []callReport{}, Missing: []missing{}, Broken: []string{}}
+	r := &doctorReport{Llmtop: version(), Frame: frame, Calls: []callReport{}, Missing: []missing{}, Broken: []string{}, Odd: []string{}}
 	r.Before, r.Sections = sectionsOf(exams, first), sectionsOf(exams, newest)
 	for _, e := range exams {
 		r.Probes = append(r.Probes, e.report())

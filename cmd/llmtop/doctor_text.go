@@ -18,6 +18,9 @@ func (r *doctorReport) text() string {
 	if len(r.Broken) == 0 {
 		p.line("nothing is broken")
 	}
+	for _, o := range r.Odd {
+		p.prose("but ", o)
+	}
 	r.frameText(p)
 	r.probesText(p)
 	r.gpuText(p)

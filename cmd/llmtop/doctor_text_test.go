@@ -19,6 +19,10 @@ func fullGPU(index int) probes.GPUDevice {
 	for i, r := range probes.GPUReadings {
 		*r.Of(&d) = probes.Some(float64(i) / 100)
 	}
+	for _, well := range []*probes.Opt[float64]{&d.ECCUncorrectedTotal, &d.RemapPending, &d.RemapFailed, &d.RecoveryAction} {
+		*well = probes.Some(0.0)
+	}
+	d.PCIeWidth, d.PCIeGeneration, d.NVLinksActive = d.PCIeWidthMax, d.PCIeGenerationMax, d.NVLinksTotal
 	return d
 }
 

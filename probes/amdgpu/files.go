@@ -20,30 +20,7 @@ type files struct {
 	read func(path string) ([]byte, error)
 }
 
-func readFile(path string) ([]byte, error) {
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer syscall.Close(fd)
-	buf := make([]byte, 0, 512) // most hold a line
-	for len(buf) < maxFile {
-		if len(buf) == cap(buf) {
-			buf = append(buf, make([]byte, len(buf))...)[:len(buf)]
-		}
-		n, err := syscall.Read(fd, buf[len(buf):cap(buf)])
-		switch {
-		case err == syscall.EINTR:
-		case err != nil:
-			return nil, &os.PathError{Op: "read", Path: path, Err: err}
-		case n == 0:
-			return buf, nil
-		default:
-			buf = buf[:len(buf)+n]
-		}
-	}
-	return buf, nil
-}
+func readFile(path string) ([]byte, error) { return probes.ReadKernelFile(path, nil, maxFile) }
 
 // get reads a file.
 func (f files) get(name string) ([]byte, error) { return f.read(filepath.Join(f.root, name)) }

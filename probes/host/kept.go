@@ -3,6 +3,8 @@ package host
 import (
 	"os"
 	"syscall"
+
+	"llmtop/probes"
 )
 
 // maxKept bounds the files that are kept open, threads' mostly.
@@ -37,8 +39,8 @@ func newReader() *reader {
 func (r *reader) line(k *kept) ([]byte, error) {
 	fd, err := k.fd, error(nil)
 	if !k.open {
-		if fd, err = open(k.path); err != nil {
-			return nil, &os.PathError{Op: "open", Path: k.path, Err: err}
+		if fd, err = probes.OpenKernelFile(k.path); err != nil {
+			return nil, err
 		}
 		if r.room > 0 {
 			r.room--

@@ -124,7 +124,7 @@ func rank(p *process) int {
 
 // argvOf is a process's command line, as much of it as fits in buf.
 func argvOf(dir string, buf []byte) []string {
-	fd, err := open(dir + "/cmdline")
+	fd, err := probes.OpenKernelFile(dir + "/cmdline")
 	if err != nil {
 		return nil
 	}
