@@ -26,7 +26,7 @@ func ownCPU() Opt[float64] {
 
 // ownRSS is the resident set, from the second field of /proc/self/statm (pages).
 func ownRSS() Opt[float64] {
-	b, err := os.ReadFile("/proc/self/statm")
+	b, err := ReadKernelFile("/proc/self/statm", nil, 256)
 	fields := bytes.Fields(b)
 	if err != nil || len(fields) < 2 {
 		return None[float64](Unsupported)

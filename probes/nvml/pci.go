@@ -1,8 +1,8 @@
 package nvml
 
 import (
+	"bytes"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -34,13 +34,28 @@ func deviceKey(d probes.GPUDevice) string {
 	return fmt.Sprint(d.Index)
 }
 
-// asleep says whether the kernel has suspended the device at an address. Asking the
-// kernel does not wake it; any question to the driver would.
-func asleep(root, address string) bool {
-	key, ok := pciKey(address)
-	if !ok {
+// slumber knows where the kernel says whether a device is suspended. Asking the kernel does
+// not wake it; any question to the driver would.
+type slumber struct {
+	address, file string // file is "" when the address is none
+	buf           []byte
+}
+
+// at says whether the kernel has suspended the device at an address.
+func (s *slumber) at(root, address string) bool {
+	if s.address != address {
+		s.address, s.file = address, ""
+		if key, ok := pciKey(address); ok {
+			s.file = filepath.Join(root, "sys/bus/pci/devices", key+".0", "power/runtime_status")
+		}
+	}
+	if s.file == "" {
 		return false
 	}
-	status, err := os.ReadFile(filepath.Join(root, "sys/bus/pci/devices", key+".0", "power/runtime_status"))
-	return err == nil && strings.TrimSpace(string(status)) == "suspended"
+	status, err := probes.ReadKernelFile(s.file, s.buf, 64)
+	if err != nil {
+		return false
+	}
+	s.buf = status
+	return string(bytes.TrimSpace(status)) == "suspended"
 }

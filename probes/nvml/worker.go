@@ -70,13 +70,14 @@ func (w *worker) unhold() { w.mu.Lock(); w.held = false; w.mu.Unlock() }
 // run answers until ctx ends.
 func (w *worker) run(ctx context.Context) {
 	defer w.dev.release()
+	var asleep slumber
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.asks:
 		}
-		if asleep(w.root, w.identity().PCIAddress) {
+		if asleep.at(w.root, w.identity().PCIAddress) {
 			w.take(nil, errAsleep)
 			continue
 		}
