@@ -16,7 +16,7 @@ func faults() []fault {
 		{name: "brake", script: "brake", until: 90,
 			sample: []check{held(0, probes.ThrottlePowerBrake), held(1, probes.ThrottlePowerBrake), above(0, "throttle_brake_seconds_total", 0)},
 			events: []string{"GPU 0: power brake", "GPU 1: power brake"}, screen: []string{"power brake"}, doctor: []string{"power brake"}},
-		{name: "ecc", script: "ecc", until: 31, more: "50 0 xid 63\n50 0 remapped 0 1 1 0\n50 0 field.230 1", // after Xid 48
+		{name: "ecc", script: "ecc", until: 31, broken: true, more: "50 0 xid 63\n50 0 remapped 0 1 1 0\n50 0 field.230 1", // after Xid 48
 			sample: []check{is(0, "ecc_uncorrected_total", 1), is(0, "remap_pending", 1), is(0, "recovery_action", 1), xid(0, 63)},
 			events: []string{"GPU 0: Xid 48", "GPU 0: Xid 63"}, screen: []string{"Xid 63"}, doctor: []string{"the last Xid 63", "the driver asks to: reset the GPU"}},
 		{name: "lost", script: "lost", broken: true, // Xid 79
@@ -27,7 +27,7 @@ func faults() []fault {
 			screen: []string{"0.34 GHz"}, doctor: []string{"sm_clock_hertz 345 MHz", "clocks held down by: nothing"}},
 		{name: "pcie", script: "pcie",
 			sample: []check{is(0, "pcie_generation", 1), is(0, "pcie_width", 4), above(0, "pcie_replays_total", 0)},
-			doctor: []string{"pcie_generation 1", "pcie_generation_max 5", "pcie_width 4"}},
+			screen: []string{"PCIe gen 1 ×4"}, doctor: []string{"but GPU 0: PCIe gen 1 ×4 of gen 5 ×16", "pcie_generation 1", "pcie_generation_max 5", "pcie_width 4"}},
 		{name: "mig", script: "mig", static: true,
 			sample: []check{devices(1, false), devices(3, true), absent(0, "kernel_active_ratio", probes.Unsupported)},
 			doctor: []string{"divided (MIG)", "instance 2g.35gb"}},
