@@ -122,7 +122,7 @@ func gpuRow(v *view, w int, label string, d *probes.GPUDevice) row {
 		return append(r, narrowDevice(t, d)...)
 	}
 	if w >= 96 {
-		r = r.left(fresh(faint), 15, shortGPU(d.Name))
+		r = r.left(fresh(faint), 15, cut(shortGPU(d.Name), 14))
 	}
 	if w >= 96 || !d.SMActiveRatio.Seen() {
 		r = r.add(faint, "kern").right(t, 6, show(d.KernelActiveRatio, percent))

@@ -18,7 +18,11 @@ func gpuSheets(v *view, w int) []row {
 	var frame facts
 	frame.add("", clean(g.Driver))
 	frame.add("CUDA", clean(g.CUDA))
-	frame.add("devices", fmt.Sprint(len(g.Devices)))
+	whole := wholeDevices(g)
+	frame.add("devices", fmt.Sprint(whole))
+	if parts := len(g.Devices) - whole; parts > 0 {
+		frame.add("MIG instances", fmt.Sprint(parts))
+	}
 	frame.add("", clean(g.Note))
 	rows = append(rows, frame.rows(w, "driver")...)
 	rows = append(rows, labelled(w, "kernel log", clean(g.KernelLog))...)
@@ -40,7 +44,7 @@ func deviceSheet(v *view, w int, g *probes.GPU, d *probes.GPUDevice) []row {
 		label string
 		facts facts
 	}{
-		{"activity", of.activity()}, {"memory", of.memory()}, {"power", of.power()}, {"clocks", of.clocks()},
+		{"place", of.place()}, {"activity", of.activity()}, {"memory", of.memory()}, {"power", of.power()}, {"clocks", of.clocks()},
 		{"heat", of.heat()}, {"held down", of.heldDown()}, {"links", of.links()}, {"errors", of.errors()},
 	} {
 		rows = append(rows, part.facts.rows(w, part.label)...)
@@ -49,22 +53,20 @@ func deviceSheet(v *view, w int, g *probes.GPU, d *probes.GPUDevice) []row {
 	if d.Err != "" || d.Asleep {
 		return rows // which say why nothing else is known
 	}
+	if d.Parent != "" { // of what it lacks, the device as a whole tells
+		return append(rows, labelled(w, "as a whole", fmt.Sprintf("power, clocks, heat, links and errors are told of GPU %d", d.Index))...)
+	}
 	return append(rows, absences(deviceAbsences(d), w)...)
 }
 
-// deviceTitle is who the device is, and where.
+// deviceTitle is who the device is.
 func deviceTitle(d *probes.GPUDevice) string {
-	parts := []string{fmt.Sprintf("GPU %d", d.Index)}
-	for _, s := range []string{d.Name, d.Instance, d.Architecture, d.PCIAddress, d.Virtual, d.Source} {
-		if s = clean(s); s != "" {
-			parts = append(parts, s)
-		}
+	parts := []string{fmt.Sprintf("GPU %d", d.Index), clean(d.Name)}
+	if d.Instance != "" && !strings.Contains(d.Name, d.Instance) {
+		parts = append(parts, clean(d.Instance))
 	}
-	if n, ok := d.NUMANode.Get(); ok {
-		parts = append(parts, "NUMA node "+count(n))
-	}
-	if d.CPUs != "" {
-		parts = append(parts, "cores "+clean(d.CPUs))
+	if d.Architecture != "" {
+		parts = append(parts, clean(d.Architecture))
 	}
 	if d.Asleep {
 		parts = append(parts, "asleep")
@@ -79,6 +81,19 @@ func deviceTitle(d *probes.GPUDevice) string {
 type deviceFacts struct {
 	v *view
 	d *probes.GPUDevice
+}
+
+// place is where the device is, and who tells of it.
+func (x deviceFacts) place() (f facts) {
+	if x.d.Parent != "" {
+		return nil // that of the device
+	}
+	f.add("PCI", clean(x.d.PCIAddress))
+	f.reading("NUMA node", x.d.NUMANode, count, "")
+	f.add("near cores", clean(x.d.CPUs))
+	f.add("", clean(x.d.Virtual))
+	f.add("read by", clean(x.d.Source))
+	return f
 }
 
 func (x deviceFacts) activity() (f facts) {

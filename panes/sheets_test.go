@@ -37,6 +37,8 @@ func fullHost(i int) *probes.Sample {
 	gone := probes.GPUDevice{Index: 2, UUID: "GPU-2", Name: "NVIDIA H100 80GB HBM3", At: at.Add(-70 * time.Second), Err: "the GPU is lost: it has fallen off the bus"}
 	asleep := probes.GPUDevice{At: at, Index: 3, UUID: "GPU-3", Name: "NVIDIA T4", Asleep: true}
 	g.Devices = append(g.Devices, gone.WithoutReadings(probes.Lost), asleep.WithoutReadings(probes.Stale))
+	part := probes.GPUDevice{At: at, Index: 0, UUID: "MIG-1", Name: "NVIDIA H100 MIG 1g.10gb", Instance: "1g.10gb", Parent: "GPU-0", MemoryUsedBytes: probes.Some(4.0 * (1 << 30)), MemoryTotalBytes: probes.Some(10.0 * (1 << 30))}
+	g.Devices = append(g.Devices, part)
 	g.KernelLog = "no permission to read /dev/kmsg"
 	g.Links = []probes.GPULink{{From: 0, To: 1, Kind: "NV18"}, {From: 0, To: 2, Kind: "NV18"}, {From: 1, To: 2, Kind: "SYS"}}
 	g.Processes = []probes.GPUProcess{{GPU: "GPU-0", PID: 4720, Name: "VLLM::Worker", MemoryBytes: probes.Some(60.0 * (1 << 30)), KernelActiveRatio: probes.Some(0.97)}, {GPU: "GPU-0", PID: 999, Name: "notebook", MemoryBytes: probes.Some(8.0 * (1 << 30))}}
