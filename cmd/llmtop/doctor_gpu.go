@@ -113,7 +113,7 @@ var throttleBits = [...]struct {
 func throttleWords(bits probes.Opt[uint64]) string {
 	v, ok := bits.Get()
 	if !ok {
-		return whyAbsent(bits.Why())
+		return "not known, " + whyAbsent(bits.Why())
 	}
 	var names []string
 	for _, b := range throttleBits {
@@ -158,7 +158,7 @@ func gpuProcessesText(p *page, g *probes.GPU, d *probes.GPUDevice) {
 			list = append(list, q)
 		}
 	}
-	if len(list) == 0 && !g.ProcessesAt.IsZero() {
+	if len(list) == 0 && !g.ProcessesAt.IsZero() && d.Err == "" { // one that does not answer lists none
 		p.line(" no process holds memory of it")
 	}
 	rows(p, "processes that hold memory of it", list, nil)

@@ -105,11 +105,15 @@ func TestDoctorTellsReasons(t *testing.T) {
 		}
 		r.Sections.GPU.Devices = append(r.Sections.GPU.Devices, d)
 	}
+	r.Sections.GPU.ProcessesAt, r.Sections.GPU.Processes = noon, nil
 	text := r.text()
+	if n, lost := strings.Count(text, "no process holds memory"), len(r.Sections.GPU.Devices)-1; n != lost {
+		t.Errorf("%d devices hold no process's memory, want %d: the lost one tells nothing", n, lost)
+	}
 	for want, times := range map[string]int{
 		" unsupported: sm_active_ratio\n": 1, " no permission: ecc_uncorrected_total\n": 1, " not read: numa_node\n": 1,
 		" not there: what is not there of GPU 0\n": 6, " lost: kernel_active_ratio,": 1, "BROKEN the GPU is lost: it has fallen off the bus": 1,
-		" clocks held down by: lost": 1, " listen: 2, the last Xid 79": 1,
+		" clocks held down by: not known, lost": 1, " listen: 2, the last Xid 79": 1,
 	} {
 		if n := strings.Count(text, want); n != times {
 			t.Errorf("%q is there %d times, want %d", want, n, times)
