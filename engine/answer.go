@@ -78,8 +78,8 @@ func (a *answer) note(ev event, finish Finish, begun, now time.Time) {
 		}
 		if finish == FinishStop || finish == FinishLength {
 			f.outputTokens = a.tokens // the loop may be ahead of a stop string
-			f.line.skip(StageDetokenize, ev.at)
-			f.line.finish(StageDetokenize, now)
+			f.line.Skip(StageDetokenize, ev.at)
+			f.line.Finish(StageDetokenize, now)
 		}
 	})
 	if first {

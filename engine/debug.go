@@ -114,7 +114,7 @@ func (f facts) json(now time.Time) requestJSON {
 			j.PreemptedTime = seconds(f.preempted + max(0, now.Sub(f.preemptedAt)))
 		}
 	} else {
-		j.E2E = new(seconds(line.total()))
+		j.E2E = new(seconds(line.Total()))
 	}
 	if f.answering {
 		j.TTFT = new(seconds(f.ttft))

@@ -136,7 +136,7 @@ func (l *EventLog) finished(r *record, at time.Time) {
 		slog.Float64("queue_seconds", f.between(StageQueue, StageQueue).Seconds()),
 		slog.Float64("prefill_seconds", f.between(StageBatch, StagePrefill).Seconds()),
 		slog.Float64("decode_seconds", f.between(StageDecode, StageDecode).Seconds()),
-		slog.Float64("ttft_seconds", f.ttft.Seconds()), slog.Float64("e2e_seconds", f.line.total().Seconds()))
+		slog.Float64("ttft_seconds", f.ttft.Seconds()), slog.Float64("e2e_seconds", f.line.Total().Seconds()))
 }
 
 // since is the time since the request arrived.

@@ -71,7 +71,7 @@ func frontHalf(b *testing.B, c Config) {
 		for s := range NumStages {
 			sum[s] += f.line.spent[s].Seconds()
 		}
-		total += f.line.total().Seconds()
+		total += f.line.Total().Seconds()
 	}
 	n := float64(len(finished))
 	b.ReportMetric(1e3*total/n, "e2e-ms")

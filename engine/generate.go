@@ -171,7 +171,7 @@ func (c *call) refuse(err error) {
 		c.config.Log.rejected(c.record, e, c.config.Now())
 	}
 	c.enter(StageSend)
-	c.record.update(func(f *facts) { f.line.skip(StageSend, c.config.Now()) })
+	c.record.update(func(f *facts) { f.line.Skip(StageSend, c.config.Now()) })
 	e.write(c.w)
 }
 

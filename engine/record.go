@@ -17,7 +17,7 @@ type facts struct {
 	seq    uint64 // order of arrival; once finished, order of finishing
 	id     string // hashed
 	stream bool
-	line   timeline
+	line   Timeline
 	finish Finish // empty while in flight
 
 	class Class
@@ -48,7 +48,7 @@ func (r *record) snapshot() facts {
 
 // finished ends a stage.
 func (r *record) finished(s Stage, at time.Time) {
-	r.update(func(f *facts) { f.line.finish(s, at) })
+	r.update(func(f *facts) { f.line.Finish(s, at) })
 }
 
 // token notes a sampled token, and the time since the one before.
@@ -60,7 +60,7 @@ func (r *record) token(at time.Time) {
 		f.outputTokens++
 		if f.firstToken.IsZero() {
 			f.firstToken = at
-			f.line.finish(StagePrefill, at)
+			f.line.Finish(StagePrefill, at)
 		} else {
 			f.maxITL = max(f.maxITL, at.Sub(f.lastToken))
 		}
@@ -76,7 +76,7 @@ func (r *record) scheduled(at time.Time, cached int) {
 		if f.line.stage <= StageQueue {
 			f.cachedTokens = cached
 		}
-		f.line.finish(StageQueue, at)
+		f.line.Finish(StageQueue, at)
 		if !f.preemptedAt.IsZero() {
 			f.preempted += at.Sub(f.preemptedAt)
 			f.preemptedAt = time.Time{}

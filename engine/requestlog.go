@@ -33,7 +33,7 @@ func newRequestLog() *requestLog {
 
 // open starts the record of a request that arrives now. id is the one its answer bears.
 func (l *requestLog) open(id string, now time.Time) *record {
-	r := &record{facts: facts{id: l.hash(id), line: newTimeline(now)}}
+	r := &record{facts: facts{id: l.hash(id), line: NewTimeline(now)}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.arrivals++

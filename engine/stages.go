@@ -34,17 +34,19 @@ func (s Stage) String() string {
 	return stageNames[s]
 }
 
-// timeline divides the time since a request arrived among the stages without
-// gap or overlap, so that the stages sum to the end-to-end time exactly.
-type timeline struct {
+// Timeline divides the time since a request arrived among the stages without
+// gap or overlap, so that the stages sum to the end-to-end time exactly. It reads no
+// clock: who stamps says when.
+type Timeline struct {
 	arrived, last time.Time
 	stage         Stage // the one it is in; NumStages after the last
 	spent         [NumStages]time.Duration
 	entered       [NumStages]bool
 }
 
-func newTimeline(arrived time.Time) timeline {
-	t := timeline{arrived: arrived, last: arrived}
+// NewTimeline begins in the first stage.
+func NewTimeline(arrived time.Time) Timeline {
+	t := Timeline{arrived: arrived, last: arrived}
 	t.entered[StageReceive] = true
 	return t
 }
@@ -53,16 +55,16 @@ func newTimeline(arrived time.Time) timeline {
 // before the last one (two goroutines read the clock) counts as the last one. Instants
 // count in whole microseconds since the arrival, so that the stages do, too, and still
 // add up.
-func (t *timeline) charge(at time.Time) {
-	elapsed, before := at.Sub(t.arrived).Round(time.Microsecond), t.total()
+func (t *Timeline) charge(at time.Time) {
+	elapsed, before := at.Sub(t.arrived).Round(time.Microsecond), t.Total()
 	if t.stage < NumStages && elapsed > before {
 		t.spent[t.stage] += elapsed - before
 		t.last = t.arrived.Add(elapsed)
 	}
 }
 
-// finish ends stage s at the given instant; a stage that has ended already stays as it is.
-func (t *timeline) finish(s Stage, at time.Time) {
+// Finish ends stage s at the given instant; a stage that has ended already stays as it is.
+func (t *Timeline) Finish(s Stage, at time.Time) {
 	if s < t.stage || t.stage == NumStages {
 		return
 	}
@@ -70,8 +72,8 @@ func (t *timeline) finish(s Stage, at time.Time) {
 	t.enter(s + 1)
 }
 
-// skip leaves the current stage for a later one: what lies between was never reached.
-func (t *timeline) skip(to Stage, at time.Time) {
+// Skip leaves the current stage for a later one: what lies between was never reached.
+func (t *Timeline) Skip(to Stage, at time.Time) {
 	if to <= t.stage {
 		return
 	}
@@ -79,7 +81,7 @@ func (t *timeline) skip(to Stage, at time.Time) {
 	t.enter(to)
 }
 
-func (t *timeline) enter(s Stage) {
+func (t *Timeline) enter(s Stage) {
 	t.stage = s
 	if s < NumStages {
 		t.entered[s] = true
@@ -87,10 +89,13 @@ func (t *timeline) enter(s Stage) {
 }
 
 // at returns the timeline as it is at an instant: the current stage counts until then.
-func (t timeline) at(now time.Time) timeline {
+func (t Timeline) at(now time.Time) Timeline {
 	t.charge(now)
 	return t
 }
 
-// total is the time covered; it equals the sum of the stages.
-func (t *timeline) total() time.Duration { return t.last.Sub(t.arrived) }
+// Total is the time covered; it equals the sum of the stages.
+func (t *Timeline) Total() time.Duration { return t.last.Sub(t.arrived) }
+
+// Spent is the time charged to a stage so far.
+func (t *Timeline) Spent(s Stage) time.Duration { return t.spent[s] }

@@ -35,7 +35,7 @@ func (c *clock) advance(d time.Duration) {
 func TestStagesSumToTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := newClock().at
-		line, latest := newTimeline(start), start
+		line, latest := NewTimeline(start), start
 		for range rapid.IntRange(0, 30).Draw(t, "marks") {
 			at := start.Add(rapid.Custom(func(t *rapid.T) time.Duration {
 				return time.Duration(rapid.IntRange(0, 100_000).Draw(t, "ns"))
@@ -43,9 +43,9 @@ func TestStagesSumToTotal(t *testing.T) {
 			s := Stage(rapid.IntRange(0, int(NumStages)-1).Draw(t, "stage"))
 			before := line
 			if rapid.Bool().Draw(t, "skip") {
-				line.skip(s, at)
+				line.Skip(s, at)
 			} else {
-				line.finish(s, at)
+				line.Finish(s, at)
 			}
 			if line.stage < before.stage {
 				t.Fatalf("went back from %s to %s", before.stage, line.stage)
@@ -62,11 +62,11 @@ func TestStagesSumToTotal(t *testing.T) {
 				t.Fatalf("%s: %s, entered %t", Stage(s), d, end.entered[s])
 			}
 		}
-		if sum != end.total() || line.last != latest {
-			t.Fatalf("stages sum to %s of %s; last %s, want %s", sum, end.total(), line.last, latest)
+		if sum != end.Total() || line.last != latest {
+			t.Fatalf("stages sum to %s of %s; last %s, want %s", sum, end.Total(), line.last, latest)
 		}
-		if line.stage < NumStages && end.total() != 100*time.Microsecond {
-			t.Fatalf("a running request covers %s until now, want all of it", end.total())
+		if line.stage < NumStages && end.Total() != 100*time.Microsecond {
+			t.Fatalf("a running request covers %s until now, want all of it", end.Total())
 		}
 	})
 }

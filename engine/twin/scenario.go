@@ -1,0 +1,53 @@
+package twin
+
+import (
+	"time"
+
+	"llmtop/engine"
+	"llmtop/engine/twin/cost"
+	"llmtop/engine/twin/knob"
+	"llmtop/engine/twin/workload"
+	"llmtop/rules/roofline"
+)
+
+// Scenario is everything that a run follows from.
+type Scenario struct {
+	Name string
+
+	GPU         roofline.GPU
+	GPUs        int // on the host
+	Model       roofline.Model
+	Weights, KV roofline.DType
+	TP, PP      int
+	Linear      *cost.Linear // in place of GPU and model: an engine that was measured
+
+	Replicas int    // alike, each of TP × PP GPUs
+	Prefills int    // of them only for prompts; the rest only decode. 0: each does both
+	Router   string // round-robin, least-loaded, prefix
+
+	Personality string
+	Limits      engine.Limits
+	BlockSize   int
+	MaxQueue    int // of each class; more is refused. engine.Unlimited: any number
+	NoPrefix    bool
+	Slots       int // LoRA adapters on the GPU at once
+	Utilization float64
+	CPUs        int // cores of the host
+
+	Workload workload.Config
+	Timeline []Event
+
+	Seed     uint64
+	Spread   float64 // parameters vary by this part, 0–0.5
+	Start    time.Time
+	Duration time.Duration
+	Interval time.Duration
+	Without  []string // sections that nobody sees: gpu, host, stages, profile
+}
+
+// Event is a change of a knob at a time.
+type Event struct {
+	At     time.Duration
+	Change knob.Change
+	Line   int // of the scenario file
+}
