@@ -32,7 +32,7 @@ type Collector struct {
 	wall     func() time.Time
 	workers  []*worker // more may come, see Add
 	adding   sync.Mutex
-	watch    watcher
+	watch    Watcher
 	self     selfReader
 
 	seq  uint64
@@ -138,7 +138,7 @@ func (c *Collector) assemble() *Sample {
 		s.Probes = append(s.Probes, status)
 	}
 	s.Self = c.self.read(s.At)
-	s.Events = c.watch.events(s)
+	s.Events = c.watch.Events(s)
 	c.seq = s.Seq
 	c.next = nextTick(mono, c.interval)
 	return s

@@ -8,11 +8,11 @@ import (
 
 // story feeds a watcher samples a second apart and returns what it says, with the second.
 func story(seconds int, at func(second int, s *Sample)) (out []string) {
-	var w watcher
+	var w Watcher
 	for i := range seconds {
 		s := &Sample{At: sec(float64(i)), Mono: time.Duration(i) * time.Second}
 		at(i, s)
-		for _, e := range w.events(s) {
+		for _, e := range w.Events(s) {
 			out = append(out, e.At.Sub(sec(0)).String()+" "+e.Kind+" "+e.Text)
 		}
 	}

@@ -22,8 +22,9 @@ const (
 var EventKinds = []string{EventRestart, EventReset, EventClockJump, EventLate, EventProbeError, EventGPULost, EventGPUError, EventGPUThrottle, EventGPUXid,
 	EventGPUMemory, EventGPURecovery, EventGPUPCIe, EventGPUNVLink, EventOOMKill, EventFilesystem, EventLinkDown, EventVersion, EventFlags, EventEngineLog}
 
-// watcher compares each sample with the one before and reports what happened in between.
-type watcher struct {
+// Watcher compares each sample with the one before and reports what happened in between.
+// The zero value is ready; it is of one collection.
+type Watcher struct {
 	at      time.Time
 	mono    time.Duration
 	pid     int
@@ -35,7 +36,8 @@ type watcher struct {
 	configs configWatch
 }
 
-func (w *watcher) events(s *Sample) []Event {
+// Events are those between the sample before and this one, in which they belong.
+func (w *Watcher) Events(s *Sample) []Event {
 	events := w.clock(s)
 	told := w.any && s.Mono-w.restart < 5*time.Second // a scrape and a PID tell of the same restart
 	restarts := w.engines(s)
@@ -55,7 +57,7 @@ func (w *watcher) events(s *Sample) []Event {
 	return append(events, w.logs.events(s)...)
 }
 
-func (w *watcher) clock(s *Sample) (events []Event) {
+func (w *Watcher) clock(s *Sample) (events []Event) {
 	if !w.at.IsZero() {
 		jump := s.At.Sub(w.at) - (s.Mono - w.mono)
 		if jump > jumpLimit || jump < -jumpLimit {
@@ -75,7 +77,7 @@ func Late(d, interval time.Duration) bool { return interval > 0 && d > interval+
 
 // process goes by the engine's process. Of several engines it is the first that has one:
 // another number may be another engine's.
-func (w *watcher) process(s *Sample) []Event {
+func (w *Watcher) process(s *Sample) []Event {
 	if s.Process == nil || w.pid == 0 || s.Process.PID == 0 || s.Process.PID == w.pid || severalEngines(s) {
 		return nil
 	}
@@ -94,7 +96,7 @@ func severalEngines(s *Sample) bool {
 	return max(asked, len(s.Scrapes)) > 1
 }
 
-func (w *watcher) engines(s *Sample) (events []Event) {
+func (w *Watcher) engines(s *Sample) (events []Event) {
 	if w.scrapes == nil {
 		w.scrapes = map[string]*Scrape{}
 	}

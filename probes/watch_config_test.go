@@ -40,14 +40,14 @@ func TestWatcherSeesSettings(t *testing.T) {
 		{"nothing", nil, ""},
 	}
 	for _, c := range cases {
-		var w watcher
-		w.events(&Sample{At: sec(0), Configs: []*EngineConfig{base}})
+		var w Watcher
+		w.Events(&Sample{At: sec(0), Configs: []*EngineConfig{base}})
 		s := &Sample{At: sec(1), Mono: time.Second}
 		if c.now != nil {
 			s.Configs = []*EngineConfig{c.now}
 		}
 		var got []string
-		for _, e := range w.events(s) {
+		for _, e := range w.Events(s) {
 			got = append(got, e.Kind+" "+e.Text)
 		}
 		if strings.Join(got, "; ") != c.want {

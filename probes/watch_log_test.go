@@ -30,11 +30,11 @@ func TestLogEvents(t *testing.T) {
 		{"and once more", 50, []*EngineLog{logSection("file:"+path, "oom", 1, LogNumber{"kv_usage_ratio", 0.94}, LogNumber{"seconds", 0.25})}, []string{"oom ×1 in /var/log/vllm.log: kv usage 94 %, seconds 0.25"}},
 		{"hostile", 70, []*EngineLog{logSection("file:/a\x1b[2J\n\u202eb", "stalled", 1)}, []string{"stalled ×1 in /a[2J b"}},
 	}
-	var w watcher
+	var w Watcher
 	for _, s := range steps {
 		mono := time.Duration(s.second * float64(time.Second))
 		var got []string
-		for _, e := range w.events(&Sample{At: sec(s.second), Mono: mono, Logs: s.logs}) {
+		for _, e := range w.Events(&Sample{At: sec(s.second), Mono: mono, Logs: s.logs}) {
 			if e.Kind != EventEngineLog || !e.At.Equal(sec(s.second)) {
 				t.Errorf("%s: %+v", s.name, e)
 			}

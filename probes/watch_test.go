@@ -47,9 +47,9 @@ func TestWatcherSeesRestarts(t *testing.T) {
 		{"values are missing", page(without, 5, 6), page(without, 0), EventRestart},
 	}
 	for _, c := range cases {
-		var w watcher
-		w.events(&Sample{At: sec(0), Scrapes: []*Scrape{c.before}})
-		events := w.events(&Sample{At: sec(1), Mono: time.Second, Scrapes: []*Scrape{c.now}})
+		var w Watcher
+		w.Events(&Sample{At: sec(0), Scrapes: []*Scrape{c.before}})
+		events := w.Events(&Sample{At: sec(1), Mono: time.Second, Scrapes: []*Scrape{c.now}})
 		kind := ""
 		if len(events) == 1 {
 			kind = events[0].Kind
@@ -63,7 +63,7 @@ func TestWatcherSeesRestarts(t *testing.T) {
 func TestWatcherTellsOfARestartOnce(t *testing.T) {
 	schema := pageSchema(true)
 	old, young := page(schema, 5, 6, 7, 8, 1e9), page(schema, 0, 0, 0, 0, 1e9+50)
-	var w watcher
+	var w Watcher
 	kinds := ""
 	for i, s := range []*Sample{
 		{Scrapes: []*Scrape{old}, Process: &Process{PID: 10}},
@@ -77,7 +77,7 @@ func TestWatcherTellsOfARestartOnce(t *testing.T) {
 		{Scrapes: []*Scrape{young}, Process: &Process{PID: 12}}, // the page does not tell
 	} {
 		s.At, s.Mono = sec(float64(i)), time.Duration(i)*time.Second
-		for _, e := range w.events(s) {
+		for _, e := range w.Events(s) {
 			kinds += e.Kind + "@" + s.At.Format("05") + " "
 		}
 	}
@@ -87,13 +87,13 @@ func TestWatcherTellsOfARestartOnce(t *testing.T) {
 }
 
 func TestWatcherSeesLateTicks(t *testing.T) {
-	var w watcher
+	var w Watcher
 	at := time.Unix(1e9, 0)
 	for _, c := range []struct {
 		mono time.Duration
 		late bool
 	}{{0, false}, {time.Second, false}, {2400 * time.Millisecond, false}, {4 * time.Second, true}, {5 * time.Second, false}} {
-		events := w.events(&Sample{At: at.Add(c.mono), Mono: c.mono, Interval: time.Second})
+		events := w.Events(&Sample{At: at.Add(c.mono), Mono: c.mono, Interval: time.Second})
 		if late := len(events) == 1 && events[0].Kind == EventLate; late != c.late || len(events) > 1 {
 			t.Errorf("at %v: %v, want late %t", c.mono, events, c.late)
 		}
@@ -110,14 +110,14 @@ func TestWatcherKnowsWhoseProcessItIs(t *testing.T) {
 		{"one engine", []string{"host", "scrape http://a", "process"}, 1},
 		{"two engines, one of which does not answer", []string{"host", "scrape http://a", "scrape http://b"}, 0},
 	} {
-		var w watcher
+		var w Watcher
 		got := 0
 		for i, pid := range []int{10, 10, 11} {
 			s := &Sample{At: sec(float64(i)), Mono: time.Duration(i) * time.Second, Process: &Process{PID: pid}}
 			for _, name := range c.probes {
 				s.Probes = append(s.Probes, ProbeStatus{Name: name})
 			}
-			for _, e := range w.events(s) {
+			for _, e := range w.Events(s) {
 				if e.Kind == EventRestart {
 					got++
 				}

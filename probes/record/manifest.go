@@ -20,6 +20,8 @@ type Manifest struct {
 	Memory   float64           `json:"memory_bytes,omitempty"`
 	Command  []string          `json:"command,omitempty"`
 	Facts    map[string]string `json:"facts,omitempty"` // anything else worth knowing: driver, engine, model
+
+	Simulated bool `json:"simulated,omitempty"` // all of it; nothing in the file then depends on who made it and when
 }
 
 // Finding is what was said of a sample when it was live. It stands after its sample.

@@ -124,6 +124,9 @@ func newWriter(f file, m Manifest, o options) (*Writer, error) {
 // stamped is the manifest with what the writer itself knows.
 func stamped(m Manifest) Manifest {
 	m.Format, m.PID = fmt.Sprintf("%d.%d", formatMajor, formatMinor), os.Getpid()
+	if m.Simulated {
+		m.PID = 0 // the same run makes the same bytes
+	}
 	m.Command = CleanCommand(m.Command)
 	return m
 }
