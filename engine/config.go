@@ -25,6 +25,9 @@ type Config struct {
 	DraftModelPath       string // a GGUF file; empty: the embedded draft model; RandomDraft: one that guesses wrong
 	NumSpeculativeTokens int    // guesses for a sequence in a step; 0: 4
 
+	// WrapRunner puts something between the engine and its runner, to measure it or to
+	// make it slower; nil: nothing.
+	WrapRunner func(Runner) Runner
 	// WrapTokenizer puts something between the engine and its tokenizer; nil: nothing.
 	WrapTokenizer func(Tokenizer) Tokenizer
 

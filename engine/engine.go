@@ -12,6 +12,7 @@ import (
 type Engine struct {
 	config    Config
 	runner    Runner
+	steps     Runner // computes them: the runner, or what was put around it
 	tokenizer Tokenizer
 	texts     *tokenizing
 	shape     Shape
@@ -89,6 +90,10 @@ func New(c Config) (*Engine, error) {
 	e.metrics = newMetrics(e)
 	if err := e.speculate(); err != nil {
 		return nil, err
+	}
+	e.steps = e.runner
+	if c.WrapRunner != nil {
+		e.steps = c.WrapRunner(e.runner)
 	}
 	e.metrics.logDropped(c.Log, c.ModelName)
 	return e, nil

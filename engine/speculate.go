@@ -28,7 +28,7 @@ func (e *Engine) compute(step Step, c composition) ([]Result, error) {
 			return nil, fmt.Errorf("guessing tokens: %w", err)
 		}
 	}
-	return e.runner.Run(e.chunks(step, guesses))
+	return e.steps.Run(e.chunks(step, guesses))
 }
 
 // counted counts the guesses of a chunk and how many of them held.
