@@ -11,16 +11,23 @@ import (
 	"llmtop/probes"
 )
 
-// Info is what a page says of its engine and never changes while it runs.
+// Info is what a page says of its engine.
 type Info struct {
 	Model       string
 	BlockSize   int
 	Blocks      int // of the KV cache
+	Context     int // tokens of a sequence at most; 0: as many as the KV cache holds
 	MaxNumSeqs  int
 	TokenBudget int
-	Ranks       int // tensor- and pipeline-parallel processes
+	MaxQueue    int // requests that may wait; engine.Unlimited: any number
+	LongPrefill int // most tokens of one prompt in a step; 0: no bound of its own
+	Policy      engine.Policy
+	Headroom    float64 // share of the blocks that stays free when a sequence is admitted
+	MinShare    float64 // share that each class keeps
+	Ranks       int     // tensor- and pipeline-parallel processes; one of them tells for all
 	PrefixCache bool
-	Drafts      int // guesses a step; 0: no speculation
+	Drafts      int         // guesses a step; 0: no speculation
+	Role        probes.Role // what it does where several serve a request together
 	Started     time.Time
 }
 
@@ -28,19 +35,25 @@ type Info struct {
 type State struct {
 	Running  int
 	Waiting  int
-	Deferred int // of Waiting: held back for something else than room (adapter, grammar, transfer)
-	Used     int // blocks that sequences hold
-	Cached   int // free blocks that keep a prefix
-	Front    int // requests that are not in the scheduler yet: parsing, tokenizing
-	Back     int // requests whose tokens are all there but not sent
-	Swapped  int
+	Deferred int   // of Waiting: held back for something else than room (adapter, grammar, transfer)
+	Grammar  int   // of Deferred: for their grammar
+	Transfer int   // of Deferred: for keys and values to come from another instance or to go there
+	Used     int   // blocks that sequences hold
+	Cached   int   // free blocks that keep a prefix
+	Front    int   // requests that are not in the scheduler yet: parsing, tokenizing
+	Back     int   // requests whose tokens are all there but not sent
+	Swapped  int   // of Waiting: preempted, they had begun
 	Adapters []int // LoRA adapters of running and of waiting sequences
+
+	// By class, the most urgent first; who is in no class is taken for a normal one.
+	RunningBy, WaitingBy [engine.NumClasses]int
 }
 
 // Step is what happened in one step that has ended.
 type Step struct {
 	At       time.Time
 	Seconds  float64
+	Host     float64 // of Seconds: the scheduler and what else the kernels wait for
 	Prefills int
 	Prefill  int // prompt tokens computed
 	Decodes  int
@@ -51,18 +64,27 @@ type Step struct {
 	Drafts   int // guesses held against what was picked, of so many sequences
 	Drafted  int
 	Accepted int
+	ByPlace  []int // of Accepted, by the position of the guess; nil: not known
 	Preempts int
+	Thrown   int // computed tokens that preemption threw away
+	Again    int // tokens computed again after it
 	Queries  int // tokens looked up in the prefix cache, and found
 	Hits     int
+	Found    int // of Hits: for sequences that begin again after a preemption
+
+	// Now is the state as the step ends, for gauges that are written then and stand still until
+	// they are written anew; it is not kept. Without it the next scrape knows what is written.
+	Now *State
 }
 
 // Request is what is known of one when it has got on: its stamps so far and its lengths.
 type Request struct {
 	At       time.Time
-	Line     *engine.Timeline
-	TTFT     float64 // seconds since it arrived; 0 before its first token
-	TPOT     float64 // seconds a token after the first; 0 before its end or with one token
+	Line     *engine.Timeline // nil is one without stages
+	TTFT     float64          // seconds since it arrived; 0 before its first token
+	TPOT     float64          // seconds a token after the first; 0 before its end or with one token
 	E2E      float64
+	Bytes    int // of the prompt's text
 	Prompt   int
 	Cached   int
 	Output   int
@@ -72,6 +94,8 @@ type Request struct {
 	Finish   engine.Finish
 	Preempts int
 	Adapter  int
+	Class    engine.Class
+	AtOnce   bool // the client gets the answer in one piece, not as a stream
 }
 
 // Page is the metrics page of one engine process. It is not safe for concurrent use.
@@ -83,7 +107,8 @@ type Page interface {
 	Stalled(gap float64)             // one of its tokens came so long after the last, not among a Step's Gapped
 	Finished(r *Request)             // whatever its Finish; also of what never got into the scheduler
 	Step(s *Step)
-	Restarted(i Info) // a new process: everything begins anew
+	Restarted(i Info)    // a new process: everything begins anew
+	Reconfigured(i Info) // the size of the cache or a limit has changed while it runs: all else goes on
 
 	// Scrape reads the page. The schema is the same pointer as long as the page keeps its
 	// shape; values belong to the caller.
