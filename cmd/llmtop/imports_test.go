@@ -72,7 +72,7 @@ var fenced = map[string][]string{
 	"github.com/gdamore/tcell/v2":         {"panes"},
 	"github.com/NVIDIA/go-nvml":           {"probes/nvml"},
 	"github.com/shirou/gopsutil/v3":       {"probes/host"},
-	"github.com/google/pprof":             {"probes/frames", "rules/ruletest"},
+	"github.com/google/pprof":             {"probes/frames", "rules/ruletest", "engine/twin/machine"},
 	"github.com/prometheus/client_golang": {"engine"},
 	"github.com/spf13/cobra":              {"cmd/llmtop"},
 	"github.com/klauspost/compress":       {"probes/record"},
