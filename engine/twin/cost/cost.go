@@ -52,7 +52,8 @@ type Cost struct {
 	Gap     time.Duration // they wait for the CPU
 	Link    time.Duration // of Kernel: moving data between GPUs
 	Compile time.Duration // of Gap: compiling kernels
-	CPU     time.Duration // CPU time of the engine's loop, contention left out
+	CPU     time.Duration // CPU time of the engine's loop, contention left out: the four parts and Compile
+	Host    Host
 	Idle    []time.Duration
 
 	FLOPs     float64 // of each GPU
@@ -62,28 +63,19 @@ type Cost struct {
 	Tensor    float64 // share of Kernel in which tensor cores worked, 0–1
 }
 
+// Host is the CPU time of a step by what it is spent on, contention left out.
+type Host struct {
+	Schedule time.Duration // choose sequences, prepare inputs, handle what was computed
+	Launch   time.Duration // hand kernels to the GPU
+	Sample   time.Duration // pick tokens as far as that is not done on the GPU
+	Mask     time.Duration // of the grammars
+}
+
+// Sum is all of it.
+func (h *Host) Sum() time.Duration { return h.Schedule + h.Launch + h.Sample + h.Mask }
+
 // Model says what a step costs. It is not safe for concurrent use; what Step returns is valid
 // until the next call.
 type Model interface {
 	Step(w *Work, c *Conditions) *Cost
-}
-
-// Linear is a model of four numbers, as they are fitted to the steps of a real engine. Of the
-// conditions only CPU counts: there is no GPU.
-type Linear struct {
-	Base    time.Duration // of every step
-	Prefill time.Duration // for each prompt token
-	Decode  time.Duration // for each sequence that decodes
-	Context time.Duration // for each thousand tokens attended to
-
-	cost Cost
-}
-
-// Step is the sum of the four.
-func (l *Linear) Step(w *Work, c *Conditions) *Cost {
-	attended := (w.PrefillPairs + float64(w.Context)) / 1000
-	d := float64(l.Base) + float64(l.Prefill)*float64(w.PrefillTokens) + float64(l.Decode)*float64(w.DecodeTokens) + float64(l.Context)*attended
-	l.cost = Cost{CPU: time.Duration(d), Step: time.Duration(d * max(1, c.CPU))}
-	l.cost.Gap = l.cost.Step
-	return &l.cost
 }
