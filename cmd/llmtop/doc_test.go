@@ -60,7 +60,7 @@ func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
 		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md"),
 		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md"), "docs/gpu.md": document(t, "docs/gpu.md"),
-		"docs/host.md": document(t, "docs/host.md")} {
+		"docs/host.md": document(t, "docs/host.md"), "docs/twin.md": document(t, "docs/twin.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))

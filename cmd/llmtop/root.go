@@ -51,7 +51,7 @@ engine's processes, e of the engines.`,
 	live.attachOptions.flags(root)
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
-		newFindCommand(), newDoctorCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newBurnCommand())
+		newFindCommand(), newDoctorCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newTwinCommand(), newBurnCommand())
 	return root
 }
 

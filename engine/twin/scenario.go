@@ -28,6 +28,7 @@ type Scenario struct {
 	Personality string
 	Limits      engine.Limits
 	BlockSize   int
+	Blocks      int // of the KV cache of each replica; 0: what the memory budget leaves
 	MaxQueue    int // of each class; more is refused. engine.Unlimited: any number
 	NoPrefix    bool
 	Slots       int // LoRA adapters on the GPU at once

@@ -129,3 +129,6 @@ func (b *Board) Take(id ID) []Change {
 	b.happened = rest
 	return taken
 }
+
+// Len is how many GPUs or replicas the knob has a value for, 1 of one of the whole.
+func (b *Board) Len(id ID) int { return len(b.values[id]) }

@@ -129,7 +129,7 @@ var Table = [NumKnobs]Knob{
 	SpecAcceptance:  {Name: "spec_acceptance", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10, Doc: "chance that a guess holds"},
 	Hang:            {Name: "hang", Kind: Switch, Scope: PerReplica, Max: 1, Doc: "the step that is computed never ends"},
 	Restart:         {Name: "restart", Kind: Moment, Scope: PerReplica, Doc: "the engine process starts anew; what is in flight fails"},
-	Upgrade:         {Name: "upgrade", Kind: Moment, Scope: PerReplica, Max: 100, Doc: "it starts anew with another version whose steps take so many times as long"},
+	Upgrade:         {Name: "upgrade", Kind: Moment, Scope: PerReplica, Min: 0.01, Max: 100, Doc: "it starts anew with another version whose steps take so many times as long"},
 	LoadTime:        {Name: "load_time", Kind: Factor, Scope: PerReplica, Default: 1, Min: 0.001, Max: 1000, Doc: "time from the start until it serves"},
 	RouteWeight:     {Name: "route_weight", Kind: Factor, Scope: PerReplica, Default: 1, Max: 1000, Doc: "share of the requests that the router sends there"},
 	Transfer:        {Name: "transfer", Kind: Factor, Scope: Whole, Default: 1, Min: 0.0001, Max: 10, Doc: "bandwidth of KV transfer from prefill to decode instances"},

@@ -14,6 +14,8 @@ type Request struct {
 	Prompt  int           // of the whole prompt, at least 1; its prefix included
 	Output  int           // of the answer, at least 1
 	Prefix  []Segment     // what its prompt shares with others, from the beginning; the rest is its own
+	New     int           // of its end: what no request before it can have had
+	GoesOn  bool          // the answer goes on in the last segment of Prefix, as a later turn of the conversation has it
 	Bytes   int           // of the prompt's text
 	Class   engine.Class
 	Stream  bool
@@ -24,7 +26,8 @@ type Request struct {
 }
 
 // Segment is a node of the prefix tree: so many tokens that are the same wherever its ID is.
-// A request's segments are the path from the root.
+// A request's segments are the path from the root. A segment may be longer in one request than
+// in another: the shorter one is how the longer one begins, as with the turns of a conversation.
 type Segment struct {
 	ID     uint64
 	Tokens int
