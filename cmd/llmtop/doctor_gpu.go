@@ -39,7 +39,7 @@ func gpuDeviceText(p *page, g, before *probes.GPU, i int, said map[string]int) {
 	if d.Err != "" {
 		p.prose("  BROKEN ", d.Err)
 	}
-	list := withGrowth(gpuReadings(d), gpuReadings(twin(before, d)))
+	list := withGrowth(gpuReadings(d), gpuReadings(asBefore(before, d)))
 	p.values(list)
 	if lacks := absentText(" ", list); lacks != "" {
 		if as, ok := said[lacks]; ok {
@@ -75,8 +75,8 @@ func identity(g *probes.GPU, d *probes.GPUDevice) (words []string) {
 	return orDash(words)
 }
 
-// twin is a device as it was before; without one, the zero device, of which nothing is known.
-func twin(before *probes.GPU, d *probes.GPUDevice) *probes.GPUDevice {
+// asBefore is a device as it was before; without one, the zero device, of which nothing is known.
+func asBefore(before *probes.GPU, d *probes.GPUDevice) *probes.GPUDevice {
 	if before != nil {
 		for i := range before.Devices {
 			if b := &before.Devices[i]; b.UUID == d.UUID && b.Index == d.Index {
