@@ -60,7 +60,8 @@ type Config struct {
 	// more is answered with 429. 0: 3 × MaxNumSeqs; Unlimited: any number.
 	MaxQueue int
 
-	Log *EventLog // of what happens to requests; nil: none
+	Log      *EventLog // of what happens to requests; nil: none
+	Observer Observer  // is told what happens; nil: nobody
 
 	APIKey       string           // clients of /v1 must send it as a bearer token; empty: anyone may ask
 	MaxBodyBytes int64            // of a request; 0: 1 MiB

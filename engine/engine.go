@@ -31,7 +31,8 @@ type Engine struct {
 	jobs      map[*Sequence]*job
 	scratch   []int // tokens of a step
 	batch     []Chunk
-	failures  int // steps that failed, one after the other
+	failures  int          // steps that failed, one after the other
+	seen      ObservedStep // scratch: for the observer
 
 	wake chan struct{} // holds one signal when the inbox is not empty
 
@@ -131,6 +132,9 @@ func (e *Engine) Run(ctx context.Context) error {
 // await sleeps until there is a command, the alarm, or the end.
 func (e *Engine) await(ctx context.Context, alarm <-chan time.Time) {
 	e.rest()
+	if o := e.config.Observer; o != nil {
+		o.Rests()
+	}
 	select {
 	case <-ctx.Done():
 	case <-e.wake:

@@ -26,6 +26,7 @@ type call struct {
 	id     string // of the answer
 	out    format
 	finish Finish // what the record will say
+	size   int    // of the body, in bytes
 	queued bool   // the loop has been told
 	begun  bool   // the head of the answer is written
 }
@@ -35,6 +36,9 @@ func (e *Engine) generate(prefix string, parse func([]byte) (generation, error))
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Engine: e, w: w, r: r, id: prefix + newID(), finish: FinishError}
 		c.record = e.log.open(c.id, e.config.Now())
+		if o := e.config.Observer; o != nil {
+			o.Arrived(c.record.snapshot().line.arrived, r.ContentLength)
+		}
 		w.Header().Set("X-Request-Id", c.record.id) // as the log and /debug/requests name it
 		c.enter(StageReceive)
 		defer c.close()
@@ -50,6 +54,8 @@ func (c *call) close() {
 	c.closed(c.record, c.finish, now)
 	if c.queued {
 		c.config.Log.finished(c.record, now)
+	} else {
+		c.observe(Observer.Finished, c.record, 0, c.finish, now)
 	}
 	c.unlabel()
 }
@@ -64,6 +70,7 @@ func (c *call) serve(parse func([]byte) (generation, error)) error {
 	if err != nil {
 		return err
 	}
+	c.size = len(body)
 	c.done(StageReceive)
 	g, err := parse(body)
 	if err != nil {
@@ -93,6 +100,9 @@ func (c *call) serve(parse func([]byte) (generation, error)) error {
 
 // done ends a stage of the request that passes in this goroutine.
 func (c *call) done(s Stage) {
+	if o := c.config.Observer; o != nil {
+		o.Stage(s, c.size)
+	}
 	c.record.finished(s, c.config.Now())
 	c.enter(s + 1)
 }
@@ -111,6 +121,7 @@ func (c *call) run(g generation, j *job) error {
 	c.enter(StageSend)
 	c.queued = true
 	c.config.Log.received(c.record, j.seq.MaxTokens, c.config.Now())
+	c.observe(Observer.Queued, c.record, j.seq.MaxTokens, "", c.config.Now())
 	if !c.submit(j) {
 		leave()
 		return unavailable(errStopped.Error())

@@ -34,6 +34,7 @@ func (e *Engine) ended(j *job, why Finish, now time.Time) {
 	}
 	f := j.record.snapshot()
 	e.metrics.ended(why, j.seq, f, now)
+	e.observe(Observer.Finished, j.record, j.seq.MaxTokens, why, now)
 	if why == FinishStop || why == FinishLength {
 		e.queue.served(f.between(StageBatch, StageDecode))
 	}

@@ -45,8 +45,8 @@ func (c *stateCollector) depths() {
 }
 
 func (c *stateCollector) blocks() {
-	total := float64(c.engine.config.NumBlocks)
-	c.gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks in use, 0 to 1.", func(s state) float64 { return float64(s.Used) / total })
+	total := c.engine.config.NumBlocks
+	c.gauge("vllm:kv_cache_usage_perc", "Share of the KV blocks in use, 0 to 1.", func(s state) float64 { return float64(s.Used) / float64(total-s.Withheld) })
 	c.gauges("llmtop:kv_blocks", "KV blocks: held by a sequence, free but keeping a prefix, free.", "state", []string{"used", "cached", "free"},
 		func(s state) []float64 { return floats([]int{s.Used, s.Cached, s.Free}) })
 }

@@ -47,6 +47,8 @@ type Scheduler struct {
 	joining int               // places left in the batch that is being filled, see Policy
 	counts  counts
 
+	withheld []int // blocks that nobody gets
+
 	items []Item      // scratch: of the step
 	order []*Sequence // scratch: of a pass over running
 }

@@ -6,6 +6,7 @@ type Stats struct {
 	Used             int             // blocks that tables hold,
 	Cached           int             // free ones that keep a prefix,
 	Free             int             // and free ones that are empty
+	Withheld         int             // blocks that nobody gets, among none of these
 
 	PrefixQueries, PrefixHits uint64 // tokens of sequences when they were first admitted, and those found in the cache
 	PreemptedTokens           uint64 // computed tokens that preemption threw away
@@ -32,7 +33,7 @@ type counts struct {
 func (s *Scheduler) Stats() Stats {
 	t := Stats{
 		Running: s.count,
-		Used:    s.blocks.Used(), Cached: s.blocks.Cached(), Free: s.blocks.Free() - s.blocks.Cached(),
+		Used:    s.blocks.Used() - len(s.withheld), Withheld: len(s.withheld), Cached: s.blocks.Cached(), Free: s.blocks.Free() - s.blocks.Cached(),
 		PrefixQueries: s.counts.queries, PrefixHits: s.counts.hits,
 		PreemptedTokens: s.counts.preempted, RecomputedTokens: s.counts.recomputed,
 	}

@@ -5,6 +5,9 @@ import "time"
 // step schedules, computes and delivers one step. When the policy waits for more
 // sequences it does nothing and says for how long.
 func (e *Engine) step() (wait time.Duration) {
+	if o := e.config.Observer; o != nil {
+		o.Begins(e.scheduler)
+	}
 	begun := e.config.Now()
 	step := e.scheduler.Schedule(begun)
 	if len(step.Items) == 0 {
@@ -19,8 +22,12 @@ func (e *Engine) step() (wait time.Duration) {
 		e.jobs[q].record.scheduled(chosen, q.Cached)
 		e.jobs[q].ticket.leave()
 		e.config.Log.scheduled(e.jobs[q].record, chosen)
+		if q.Preemptions == 0 {
+			e.observe(Observer.Admitted, e.jobs[q].record, q.MaxTokens, "", chosen)
+		}
 	}
 	composition := compositionOf(step)
+	seen := e.watching(step, composition, begun)
 
 	began := e.config.Now()
 	for _, q := range step.Admitted {
@@ -36,7 +43,8 @@ func (e *Engine) step() (wait time.Duration) {
 		e.fail(step, at)
 	} else {
 		e.failures = 0
-		e.deliver(step, results, at)
+		e.deliver(step, results, seen, at)
+		e.stepped(seen, at)
 	}
 	e.metrics.step(composition, stepTimes{begun, chosen, began, at, e.config.Now()})
 	e.show()
@@ -70,11 +78,12 @@ func (e *Engine) chunks(step Step, guesses [][]int) []Chunk {
 	return e.batch
 }
 
-func (e *Engine) deliver(step Step, results []Result, at time.Time) {
+func (e *Engine) deliver(step Step, results []Result, seen *ObservedStep, at time.Time) {
 	for n, i := range step.Items {
 		r, j := results[n], e.jobs[i.Seq]
 		held := r.held()
 		e.speculation.counted(e.batch[n], held)
+		seen.result(i.Seq, e.batch[n], r, at.Sub(j.last))
 		if r.Err == nil { // what was computed otherwise is not to be found again
 			e.scheduler.Computed(i, held)
 		}
@@ -113,6 +122,7 @@ func (e *Engine) sampled(j *job, ev event) {
 	j.record.token(at)
 	if len(q.Output) == 1 {
 		e.config.Log.firstToken(j.record, at)
+		e.observe(Observer.First, j.record, q.MaxTokens, "", at)
 	}
 	if ev.finish = e.finish(q, ev.token); ev.finish == "" {
 		j.events.put(ev)

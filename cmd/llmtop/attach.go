@@ -72,9 +72,9 @@ func (a *attached) scheduled(o attachOptions) []probes.Scheduled {
 		list = append(list, probes.Scheduled{Probe: s, Every: searchEvery})
 	}
 	interval := o.interval
-	list = append(list, a.hostProbes(interval)...)
-	list = append(list, a.processProbes(interval)...)
-	list = append(list, a.gpuProbes(o)...)
+	list = append(list, a.real(a.hostProbes(interval))...)
+	list = append(list, a.real(a.processProbes(interval))...)
+	list = append(list, a.real(a.gpuProbes(o))...)
 	list = append(list, logProbes(o.logs, interval, a.pid)...)
 	return append(list, o.otlpProbes(a.urls)...)
 }
@@ -85,6 +85,7 @@ func engineProbes(o attachOptions, t *target) []probes.Scheduled {
 	list := []probes.Scheduled{
 		{Probe: t.passing.over(scrape.New(t.url, scrape.Options{Sleepers: true, Access: t.access, Page: t.page})), Every: interval},
 		{Probe: t.requests(), Every: interval},
+		{Probe: t.simulations(), Every: interval},
 		{Probe: cpuprofile.NewWith(t.url, profileSeconds, cpuprofile.Options{Access: t.access}), Every: profileEvery},
 	}
 	list = append(list, o.configs(t)...)

@@ -118,7 +118,7 @@ func TestSearch(t *testing.T) {
 			}
 			<-time.After(searchEvery)
 		}
-		if len(a.early) != 2*4 {
+		if len(a.early) != 2*5 {
 			t.Errorf("%d probes wait for the collector", len(a.early))
 		}
 		for _, p := range a.early {

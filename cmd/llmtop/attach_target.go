@@ -9,6 +9,7 @@ import (
 	"llmtop/probes"
 	"llmtop/probes/host"
 	"llmtop/probes/requests"
+	"llmtop/probes/simulated"
 )
 
 // target is an engine that is attached to.
@@ -20,6 +21,7 @@ type target struct {
 
 	passing passing                        // what its metrics tell in passing
 	told    atomic.Pointer[requests.Probe] // once made; the engine tells it its pid
+	twin    atomic.Pointer[simulated.Probe]
 	finder  atomic.Pointer[host.Finder]
 }
 
@@ -46,8 +48,12 @@ func (t *target) ended() bool {
 	return s != nil && s.pid > 0 && !s.process.Alive()
 }
 
-// process is the engine's process, 0 while it is not known.
+// process is the engine's process, 0 while it is not known. What a simulated engine would
+// have as one is told by itself.
 func (t *target) process() int {
+	if t.simulated() {
+		return 0
+	}
 	if s := t.seen.Load(); s != nil && s.pid > 0 && s.process.Alive() {
 		return s.pid
 	}

@@ -24,6 +24,7 @@ type demoOptions struct {
 	seed     uint64
 	after    time.Duration
 	threads  int
+	twin     twinFlags
 	live     liveOptions
 }
 
@@ -34,8 +35,10 @@ func newDemoCommand() *cobra.Command {
 		Short: "See it work: engine, load, screen, and after a while a fault",
 		Long: `Starts llmtop's own engine and a load on it as child processes, attaches the live screen,
 and lets a fault happen at a random moment after --after. The screen is not told which.
+With --twin the engine is simulated at the scale of GPUs, and those can fail as well.
 
-Faults: ` + strings.Join(demo.IDs(), ", ") + `.`,
+Faults: ` + strings.Join(demo.IDs(), ", ") + `.
+With --twin: ` + strings.Join(demo.TwinIDs(), ", ") + `.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, o) },
 	}
@@ -47,6 +50,7 @@ Faults: ` + strings.Join(demo.IDs(), ", ") + `.`,
 	f.Uint64Var(&o.seed, "seed", 0, "the same seed, the same requests and moments (0: random)")
 	f.DurationVar(&o.after, "after", 30*time.Second, "the fault begins between this and one and a half times this")
 	f.IntVar(&o.threads, "threads", 0, "threads of the engine (0: half of the cores)")
+	o.twin.add(cmd)
 	f.StringVar(&o.live.record, "record", "", "keep everything in this recording (a new `file`)")
 	return cmd
 }
@@ -59,9 +63,9 @@ func runDemo(cmd *cobra.Command, o demoOptions) error {
 	if o.threads < 0 {
 		return usage(fmt.Errorf("--threads %d: must not be negative", o.threads), "")
 	}
-	fault, err := demo.Lookup(o.fault)
+	fault, twin, err := o.subject(cmd)
 	if err != nil {
-		return usage(err, "causes that need a GPU cannot be shown without one")
+		return err
 	}
 	if err := noTerminal(); !o.headless && err != nil {
 		return usage(err, "llmtop demo --headless prints verdicts instead")
@@ -74,8 +78,10 @@ func runDemo(cmd *cobra.Command, o demoOptions) error {
 		o.seed = rand.Uint64N(1 << 40)
 	}
 	log := demoLog(cmd.ErrOrStderr(), o.headless)
-	fmt.Fprintf(cmd.ErrOrStderr(), "starting the engine and measuring what this machine can serve …\n")
-	d, err := demo.Start(cmd.Context(), demo.Config{Exe: exe, Fault: fault, Threads: o.threads, After: o.after, Seed: o.seed, Log: log})
+	if twin == nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "starting the engine and measuring what this machine can serve …\n")
+	}
+	d, err := demo.Start(cmd.Context(), demo.Config{Exe: exe, Fault: fault, Twin: twin, Threads: o.threads, After: o.after, Seed: o.seed, Log: log})
 	if err != nil {
 		return failed(err, "")
 	}
@@ -86,6 +92,32 @@ func runDemo(cmd *cobra.Command, o demoOptions) error {
 		cmd.SetContext(ctx)
 	}
 	return attachDemo(cmd, d, o)
+}
+
+// subject is what is shown: a fault, and the simulated engine that it happens to.
+func (o *demoOptions) subject(cmd *cobra.Command) (demo.Fault, *demo.Twin, error) {
+	if err := o.twin.check(cmd); err != nil {
+		return demo.Fault{}, nil, err
+	}
+	if o.twin.gpu == "" {
+		fault, err := demo.Lookup(o.fault)
+		if err != nil {
+			err = usage(err, "causes that need a GPU can be shown on a simulated one: --twin h100x8")
+		}
+		return fault, nil, err
+	}
+	if len(o.twin.turns) > 0 && !cmd.Flags().Changed("fault") {
+		o.fault = demo.None
+	}
+	fault, err := demo.LookupTwin(o.fault)
+	if err != nil {
+		return fault, nil, usage(err, "")
+	}
+	sc, err := o.twin.scenario(cmd)
+	if err != nil {
+		return fault, nil, err
+	}
+	return fault, &demo.Twin{Serve: o.twin.args(), Deployment: sc.Deployment(), Sequences: sc.Limits.MaxNumSeqs}, nil
 }
 
 // demoLog tells what the demo does; on the screen it would spoil the guess, and the picture.

@@ -17,6 +17,9 @@ type missing struct {
 // conclude works out what is broken and what is missing, each thing once.
 func (r *doctorReport) conclude() {
 	r.Broken = append(r.Broken, r.broken()...)
+	if r.Sections.Simulated {
+		r.Odd = append(r.Odd, "an engine is simulated: GPUs, host and processes below are simulated with it, and nothing was read of this host")
+	}
 	r.Odd = append(r.Odd, r.odd()...)
 	for _, find := range []func(*doctorReport) []missing{
 		noGPU, noActivity, gpuForbidden, oldDriver, noKernelLog, processForbidden, noProcess, hiddenProcesses, otherForbidden, inContainer, poorKernel, unreadableEngines,

@@ -10,6 +10,7 @@ import (
 	"llmtop/probes/cpuprofile"
 	"llmtop/probes/dialect"
 	"llmtop/probes/nvml"
+	"llmtop/probes/simulated"
 )
 
 // doctorReport is everything a doctor saw, as --json prints it. Names are kept.
@@ -31,6 +32,7 @@ type doctorReport struct {
 // doctorSections are sections of a sample, as a recording has them. A reading that is
 // not there is one that nobody made.
 type doctorSections struct {
+	Simulated  bool               `json:"simulated,omitempty"` // by an engine: what is here is no reading of this host
 	GPU        *probes.GPU        `json:"gpu,omitempty"`
 	Host       *probes.Host       `json:"host,omitempty"`
 	Process    *probes.Process    `json:"process,omitempty"`
@@ -79,7 +81,7 @@ func sectionsOf(exams []*exam, of func(*exam) probes.Section) doctorSections {
 			section.AddTo(&s)
 		}
 	}
-	return doctorSections{GPU: s.GPU, Host: s.Host, Process: s.Process, Neighbours: s.Neighbours, Sockets: s.Sockets}
+	return doctorSections{Simulated: s.Simulated, GPU: s.GPU, Host: s.Host, Process: s.Process, Neighbours: s.Neighbours, Sockets: s.Sockets}
 }
 
 func first(e *exam) probes.Section { return e.reads[0].section }
@@ -129,6 +131,8 @@ func inShort(s probes.Section) string {
 			text += fmt.Sprintf(", %d lines left out", s.Dropped)
 		}
 		return text
+	case *simulated.Section:
+		return s.Simulated
 	case *probes.Requests:
 		return fmt.Sprintf("%d in flight, %d finished", s.InFlight, len(s.Finished))
 	case *probes.Profile:

@@ -19,6 +19,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error { return setEnv(e) },
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"engine":  startEngine,
+			"twin":    startTwin,
 			"server":  startServer,
 			"cut":     cutFile,
 			"flip":    flipByte,

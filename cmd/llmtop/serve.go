@@ -31,6 +31,7 @@ type serveOptions struct {
 	log        logOptions
 	engine     engine.Config
 	scheduler  schedulerFlags
+	twin       twinFlags
 }
 
 // speculativeOff is the flag's word for no speculation.
@@ -56,6 +57,7 @@ first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at
 	f.StringVar(&o.addr, "addr", "127.0.0.1:8000", "`address` to listen on; port 0 picks a free one")
 	f.StringVar(&o.modelPath, "model", "", "GGUF `file` to serve")
 	o.scheduler.add(cmd, &o.engine)
+	o.twin.add(cmd)
 	f.StringVar(&o.engine.KVCacheType, "kv-cache-dtype", "f32", "keep keys and values as `f32|int8`; int8 takes little more than a quarter of the memory a block")
 	f.StringVar(&o.engine.Speculative, "speculative", speculativeOff, "guess tokens, `off|ngram|draft`: other speed, same answers")
 	f.StringVar(&o.engine.DraftModelPath, "draft-model", "", "GGUF `file` of the draft model; "+engine.RandomDraft+": one that guesses wrong (default: the built-in one)")
@@ -75,7 +77,7 @@ first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at
 func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
-	if err := cmp.Or(checkDuration("drain-timeout", o.drain), o.scheduler.check(), checkAddr(o.addr)); err != nil {
+	if err := cmp.Or(checkDuration("drain-timeout", o.drain), o.scheduler.check(), checkAddr(o.addr), o.twin.check(cmd)); err != nil {
 		return err
 	}
 	signal.Ignore(syscall.SIGPIPE) // who read the output may go; the engine serves on
@@ -86,29 +88,50 @@ func runServe(cmd *cobra.Command, o serveOptions) (err error) {
 	defer func() { err = cmp.Or(err, failed(closeLog(), "")) }()
 	o.engine.Log = log
 	o.configure(cancel)
+	if o.twin.gpu != "" {
+		return runTwin(ctx, cmd, o, cancel)
+	}
 	o.engine.Threads = cmp.Or(o.engine.Threads, runtime.GOMAXPROCS(0))
-	e, err := engine.New(o.engine)
+	e, err := newEngine(cmd, o.engine)
+	if err != nil {
+		return err
+	}
+	keepWithin(e.Budget().Limit)
+	spareProcessor(o.engine.Threads)
+	listener, err := listenOn(cmd, o.addr, o.engine.APIKey != "")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
+	writeBudget(cmd.OutOrStdout(), e.Budget())
+	return serveUntil(ctx, e, e.Handler(), listener, o.drain, cmd.OutOrStdout())
+}
+
+// newEngine makes the engine and passes on what it warns of.
+func newEngine(cmd *cobra.Command, c engine.Config) (*engine.Engine, error) {
+	e, err := engine.New(c)
 	if bad := (*engine.ConfigError)(nil); errors.As(err, &bad) {
-		return usage(err, "")
+		return nil, usage(err, "")
 	}
 	if err != nil {
-		return failed(err, "")
+		return nil, failed(err, "")
 	}
 	for _, w := range e.Warnings() {
 		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", w)
 	}
-	keepWithin(e.Budget().Limit)
-	spareProcessor(o.engine.Threads)
-	listener, err := net.Listen("tcp", o.addr)
+	return e, nil
+}
+
+// listenOn opens the address, and warns when that is open to others.
+func listenOn(cmd *cobra.Command, addr string, key bool) (net.Listener, error) {
+	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return failed(fmt.Errorf("listening on %s: %w", o.addr, err), "choose another address with --addr")
+		return nil, failed(fmt.Errorf("listening on %s: %w", addr, err), "choose another address with --addr")
 	}
-	if open := exposed(listener.Addr(), o.engine.APIKey != ""); open != "" {
+	if open := exposed(listener.Addr(), key); open != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "llmtop: warning:", open)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "serving %s on http://%s (ctrl-c ends it)\n", cmp.Or(o.engine.ModelName, "the built-in model"), listener.Addr())
-	writeBudget(cmd.OutOrStdout(), e.Budget())
-	return serveUntil(ctx, e, listener, o.drain, cmd.OutOrStdout())
+	return listener, nil
 }
 
 // spareProcessor lets Go run one thread more than the forward pass takes. Else a
@@ -127,8 +150,8 @@ func newServer(h http.Handler) *http.Server {
 // serveUntil runs the engine and its HTTP server until ctx ends or one of them fails.
 // When ctx ends the requests in flight may take so long to finish; meanwhile new ones
 // are refused and the engine's state can still be read.
-func serveUntil(ctx context.Context, e *engine.Engine, listener net.Listener, drain time.Duration, out io.Writer) error {
-	server := newServer(e.Handler())
+func serveUntil(ctx context.Context, e *engine.Engine, h http.Handler, listener net.Listener, drain time.Duration, out io.Writer) error {
+	server := newServer(h)
 	loop, stop := context.WithCancel(context.WithoutCancel(ctx))
 	looped, served := make(chan error, 1), make(chan error, 1)
 	go func() { looped <- e.Run(loop) }()
@@ -181,6 +204,9 @@ func (o *serveOptions) configure(end func()) {
 		return
 	}
 	o.drain = 0 // nobody waits for the answers
+	if o.twin.gpu != "" {
+		return // it takes lines of its own
+	}
 	slow := &demo.SlowTokenizer{}
 	o.engine.WrapTokenizer = slow.Wrap
 	demo.Parent(os.Stdin, slow.Control, end)

@@ -25,7 +25,7 @@ func listen(t testing.TB, c engine.Config) (addr string) {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	over := make(chan error)
-	go func() { over <- serveUntil(ctx, e, l, 0, io.Discard) }()
+	go func() { over <- serveUntil(ctx, e, e.Handler(), l, 0, io.Discard) }()
 	t.Cleanup(func() {
 		end()
 		if err := <-over; err != nil {

@@ -44,11 +44,5 @@ func (s *schedulerFlags) check() error {
 func (s *schedulerFlags) configure(c *engine.Config) {
 	c.Policy = engine.Policy(s.policy)
 	c.NoPrefixCaching = !s.prefixCaching
-	c.KVHeadroom, c.MinShare = s.headroom, s.minShare
-	if s.headroom == 0 {
-		c.KVHeadroom = engine.None
-	}
-	if s.minShare == 0 {
-		c.MinShare = engine.None
-	}
+	c.KVHeadroom, c.MinShare = orNone(s.headroom), orNone(s.minShare)
 }

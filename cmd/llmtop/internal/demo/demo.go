@@ -20,6 +20,7 @@ import (
 type Config struct {
 	Exe     string // this program
 	Fault   Fault
+	Twin    *Twin         // what is simulated; nil: the engine computes on this machine
 	Threads int           // of the engine; 0 leaves a part of the machine to the others
 	After   time.Duration // the fault begins between After and 1.5 × After
 	Seed    uint64
@@ -51,15 +52,11 @@ func Start(ctx context.Context, cfg Config) (*Demo, error) {
 }
 
 func (d *Demo) start(ctx context.Context) error {
-	if err := d.serve(ctx); err != nil {
+	capacity, err := d.capacity(ctx)
+	if err != nil {
 		return err
 	}
-	capacity, err := d.measure(ctx)
-	if err != nil {
-		return fmt.Errorf("measuring the engine's capacity: %w", err)
-	}
-	d.cfg.Log("this machine serves %.1f requests/s; everyday load %.1f requests/s", capacity, capacity*d.cfg.Fault.healthy.rate)
-	d.engine.stop()
+	d.cfg.Log("the engine serves %.1f requests/s; everyday load %.1f requests/s", capacity, capacity*d.cfg.Fault.healthy.rate)
 	if err := d.serve(ctx); err != nil {
 		return err
 	}
@@ -70,11 +67,31 @@ func (d *Demo) start(ctx context.Context) error {
 	return nil
 }
 
+// capacity is how many requests a second the engine can serve: as its model says, or as an
+// engine does that is started for that.
+func (d *Demo) capacity(ctx context.Context) (float64, error) {
+	if d.cfg.Twin != nil {
+		return d.cfg.Twin.capacity(), nil
+	}
+	if err := d.serve(ctx); err != nil {
+		return 0, err
+	}
+	capacity, err := d.measure(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("measuring the engine's capacity: %w", err)
+	}
+	d.engine.stop()
+	return capacity, nil
+}
+
 // serve starts the engine and waits for its address.
 func (d *Demo) serve(ctx context.Context) error {
 	args := []string{"serve", "--addr", "127.0.0.1:0", "--log", "off"}
 	if d.cfg.Threads > 0 {
 		args = append(args, "--threads", strconv.Itoa(d.cfg.Threads))
+	}
+	if d.cfg.Twin != nil {
+		args = append(args, d.cfg.Twin.Serve...)
 	}
 	engine, err := spawn(ctx, d.cfg.Exe, append(args, d.cfg.Fault.engine...)...)
 	if err != nil {
@@ -153,6 +170,11 @@ func (d *Demo) inject(ctx context.Context, capacity float64) error {
 	f := d.cfg.Fault
 	if f.tokenizer > 0 {
 		if err := d.engine.say(fmt.Sprintf("tokenizer %s", f.tokenizer)); err != nil {
+			return err
+		}
+	}
+	for _, t := range f.turns {
+		if err := d.engine.say("turn " + t.on(d.cfg.Twin.Deployment.GPU)); err != nil {
 			return err
 		}
 	}

@@ -28,6 +28,7 @@ type Fault struct {
 	replace   bool          // during replaces the healthy load
 	burners   int           // busy loops per core
 	tokenizer time.Duration // how long each text is tokenized over and over
+	turns     []turn        // of a twin's knobs
 }
 
 // None is the healthy demo.
@@ -67,7 +68,9 @@ func Lookup(id string) (Fault, error) {
 }
 
 // IDs are the ids of all faults, sorted.
-func IDs() []string {
+func IDs() []string { return ids(faults) }
+
+func ids(faults []Fault) []string {
 	ids := make([]string, 0, len(faults))
 	for _, f := range faults {
 		ids = append(ids, f.ID)
