@@ -48,9 +48,9 @@ func (p *plan) begin(q *Sequence) bool {
 }
 
 // place makes q a running sequence that has taken over some blocks.
-func (p *plan) place(q *Sequence, reused []int, last *prefix) {
+func (p *plan) place(q *Sequence, reused []int, last prefix) {
 	q.status = statusRunning
-	q.blocks = append(q.blocks[:0], reused...)
+	q.blocks = append(p.table(), reused...)
 	q.computed = len(reused) * p.blocks.blockSize
 	q.reached = max(q.reached, q.computed)
 	q.kept, q.chain = len(reused), last
@@ -97,7 +97,14 @@ func (p *plan) safe(q *Sequence) bool {
 // promises is the number of blocks that the prompts which have begun will still
 // take: they were admitted for their whole length, but take blocks chunk by chunk.
 func (p *plan) promises() (blocks int) {
-	for _, r := range p.running {
+	for _, class := range p.prefills {
+		for _, r := range class {
+			if r.status == statusRunning {
+				blocks += p.promise(r)
+			}
+		}
+	}
+	for _, r := range p.step.Admitted {
 		blocks += p.promise(r)
 	}
 	return blocks

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // BlockManager hands out the blocks of a paged KV cache. A block holds the keys
 // and values of blockSize consecutive tokens of a sequence. Blocks are counted by
@@ -19,7 +22,7 @@ type BlockManager struct {
 	free      freeList
 	cached    int          // free blocks that keep a prefix
 	cache     *prefixCache // nil: no prefix caching
-	scratch   []int        // tokens of a block
+	found     []int        // scratch of known
 }
 
 // NewBlockManager manages numBlocks blocks (numbered from 0) of blockSize tokens,
@@ -27,7 +30,7 @@ type BlockManager struct {
 func NewBlockManager(numBlocks, blockSize int, prefixCaching bool) *BlockManager {
 	b := &BlockManager{blockSize: blockSize, refs: make([]int32, numBlocks), free: newFreeList(numBlocks)}
 	if prefixCaching {
-		b.cache = newPrefixCache(numBlocks)
+		b.cache = newPrefixCache(numBlocks, blockSize)
 	}
 	return b
 }
@@ -53,11 +56,15 @@ func (b *BlockManager) BlocksFor(tokens int) int { return (tokens + b.blockSize 
 // Grow extends a block table so that it holds so many tokens. When there are not
 // enough free blocks, ok is false and nothing has changed.
 func (b *BlockManager) Grow(table []int, tokens int) (grown []int, ok bool) {
+	if tokens <= len(table)*b.blockSize {
+		return table, true // as for most of the tokens that are generated
+	}
 	need := b.BlocksFor(tokens) - len(table)
 	if need > b.free.count {
 		return table, false
 	}
-	for range max(0, need) {
+	table = slices.Grow(table, need)
+	for range need {
 		table = append(table, b.allocate())
 	}
 	return table, true
@@ -120,4 +127,4 @@ func (b *BlockManager) Forget(table []int) {
 	}
 }
 
-func (b *BlockManager) keeps(block int) bool { return b.cache != nil && b.cache.of[block] != nil }
+func (b *BlockManager) keeps(block int) bool { return b.cache != nil && b.cache.keeps(block) }

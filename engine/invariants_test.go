@@ -1,6 +1,9 @@
 package engine
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // check holds a step against what must always be true. heads were the first of the
 // queues before it.
@@ -32,7 +35,7 @@ func (w *world) checkItems(t fataler, step Step) {
 			t.Fatalf("item %d: %d guesses, decode %t, %d of %d tokens generated", n, i.Drafts, decode, len(q.Output), q.MaxTokens)
 		case l.LongPrefillTokenThreshold > 0 && i.Tokens > l.LongPrefillTokenThreshold:
 			t.Fatalf("item %d has %d tokens, the threshold is %d", n, i.Tokens, l.LongPrefillTokenThreshold)
-		case q.status != statusRunning || q.inStep:
+		case q.status != statusRunning || !q.inStep:
 			t.Fatalf("item %d: status %d, in step %t", n, q.status, q.inStep)
 		case slices.Contains(step.Preempted, q) && !slices.Contains(step.Admitted, q):
 			t.Fatalf("item %d was preempted", n)
@@ -155,8 +158,8 @@ func checkBlocks(t fataler, b *BlockManager, tables [][]int) {
 // freeOrder is the free blocks in the order of their allocation.
 func freeOrder(b *BlockManager) (order []int) {
 	f := &b.free
-	for block := f.next[f.end()]; block != f.end() && len(order) <= b.Total(); block = f.next[block] {
-		order = append(order, block)
+	for block := f.links[f.end()].next; block != f.end() && len(order) <= b.Total(); block = f.links[block].next {
+		order = append(order, int(block))
 	}
 	return order
 }
@@ -169,30 +172,70 @@ func (w *world) checkCache(t fataler) {
 	if c == nil {
 		return
 	}
-	known := map[*prefix]int{}
-	for block, p := range c.of {
-		if p == nil {
+	holders := map[uint32]int{}
+	for block, h := range c.holds {
+		if h.node == 0 {
 			continue
 		}
-		known[p]++
-		size := w.blocks.blockSize
-		if !slices.Equal(w.runner.cache[block*size:(block+1)*size], p.tokens) {
-			t.Fatalf("block %d holds %v, is known for %v", block, w.runner.cache[block*size:(block+1)*size], p.tokens)
+		holders[h.node]++
+		if got := w.runner.cache[block*w.blocks.blockSize:][:w.blocks.blockSize]; !bytes.Equal(encodeTokens(got), c.tokensOf(h.node)) {
+			t.Fatalf("block %d holds %v, is known for % x", block, got, c.tokensOf(h.node))
 		}
-		if p.parent.parent != nil && len(p.parent.blocks) == 0 {
+		if parent := c.nodes[c.nodes[h.node].parent]; parent.parent != 0 && parent.block == noBlock {
 			t.Fatalf("block %d goes on from a beginning that is lost", block)
 		}
 	}
-	listed := 0
-	for _, list := range c.byHash {
-		for _, p := range list {
-			listed++
-			if known[p] != len(p.blocks) || p.gone {
-				t.Fatalf("a prefix lists %d blocks, %d hold it; gone %t", len(p.blocks), known[p], p.gone)
-			}
+	checkNodes(t, c, holders)
+}
+
+// checkNodes: what is listed is what blocks hold or lost beginnings of that, roots are
+// those of what is listed, and each node is one of these or was forgotten.
+func checkNodes(t fataler, c *prefixCache, holders map[uint32]int) {
+	t.Helper()
+	children := map[uint32]int{}
+	for _, node := range listedNodes(c) {
+		children[c.nodes[node].parent]++
+	}
+	for _, node := range listedNodes(c) {
+		n := c.nodes[node]
+		if ring := ringOf(c, node); len(ring) != holders[node] || int(n.children) != children[node] || len(ring)+children[node] == 0 {
+			t.Fatalf("a prefix lists blocks %v, %d hold it; it counts %d children of %d", ring, holders[node], n.children, children[node])
 		}
 	}
-	if listed != len(known) {
-		t.Fatalf("%d prefixes are listed, blocks hold %d", listed, len(known))
+	for salt, node := range c.roots {
+		if n := c.nodes[node]; n.parent != 0 || n.children == 0 || int(n.children) != children[node] || c.salts[node] != salt {
+			t.Fatalf("root %q (%q) counts %d children of %d", salt, c.salts[node], n.children, children[node])
+		}
 	}
+	unused := 0
+	for node := c.unused; node != 0; node = c.nodes[node].next {
+		unused++
+	}
+	if listed := len(listedNodes(c)); listed != c.listed || len(c.salts) != len(c.roots) || 1+listed+len(c.roots)+unused != len(c.nodes) {
+		t.Fatalf("%d nodes: %d listed (counted %d), %d roots (%d salts), %d unused", len(c.nodes), listed, c.listed, len(c.roots), len(c.salts), unused)
+	}
+}
+
+func listedNodes(c *prefixCache) (nodes []uint32) {
+	for _, node := range c.buckets {
+		for ; node != 0; node = c.nodes[node].next {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// ringOf is the blocks that hold a prefix, the oldest first.
+func ringOf(c *prefixCache, node uint32) (blocks []int) {
+	first := c.nodes[node].block
+	for b := first; b != noBlock && (len(blocks) == 0 || b != first) && len(blocks) <= len(c.holds); b = c.holds[b].next {
+		blocks = append(blocks, int(b))
+	}
+	return blocks
+}
+
+func encodeTokens(tokens []int) []byte {
+	b := make([]byte, len(tokens)*tokenSize)
+	putTokens(b, tokens)
+	return b
 }

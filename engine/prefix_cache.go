@@ -1,120 +1,196 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/maphash"
-	"slices"
 )
 
-// prefix is a run of tokens from the beginning of sequences, a whole number of
-// blocks long: its parent's tokens and those of one more block. There is one for
-// each run that is known, however many blocks hold it, so that the same parent and
-// the same tokens mean the same prefix. Roots stand for no tokens, one a salt.
-type prefix struct {
-	parent   *prefix // nil: a root
-	salt     string  // of a root
-	hash     uint64  // chained: of the parent's hash and the tokens
-	tokens   []int   // of the last block
-	blocks   []int   // that hold it; the first is given out
-	children int     // prefixes that go on from here
-	gone     bool    // forgotten
-}
-
-// prefixCache finds the blocks that hold a prefix. The hash narrows the search,
-// the tokens and the parent decide: a collision costs a comparison and is never a
-// wrong hit. A prefix is forgotten with its last block.
+// prefixCache finds the blocks that hold a prefix: a run of tokens from the beginning
+// of sequences, a whole number of blocks long, which is its parent's tokens and those
+// of one more block. There is one node for each prefix that is known, however many
+// blocks hold it, so that the same parent and the same tokens mean the same node.
+//
+// The hash narrows the search, the tokens and the parent decide: a collision costs a
+// comparison and is never a wrong hit, and no result depends on the seed. A node is
+// forgotten with its last block, once nothing goes on from it either.
+//
+// Nothing is allocated for a block: nodes lie in one array, their tokens in another,
+// both grow with what is known and are used again, and links are indices.
 type prefixCache struct {
-	hash   func([]byte) uint64 // seeded anew in each process, so that no client can aim at a collision
-	roots  map[string]*prefix
-	byHash map[uint64][]*prefix
-	of     []*prefix // by block: what it holds; nil: nothing that is known
-	buf    []byte    // scratch
+	hash    func([]byte) uint64 // seeded anew in each process, so that no client can aim at a collision
+	nodes   []prefixNode        // 0 is none
+	tokens  []byte              // by node: those of its last block, four bytes each
+	unused  uint32              // first of the forgotten nodes
+	buckets []uint32            // by the low bits of the hash: the first node; a power of two
+	listed  int                 // nodes in buckets
+	holds   []holder            // by block
+	roots   map[string]uint32   // by salt
+	salts   map[uint32]string   // by root
+	key     []byte              // scratch: a parent and the tokens of a block
 }
 
-func newPrefixCache(numBlocks int) *prefixCache {
+// prefixNode is a prefix, or a root: the prefix of no tokens, one a salt.
+type prefixNode struct {
+	parent     uint32 // 0: a root
+	children   uint32 // nodes that go on from here
+	hash       uint32 // of the parent and the tokens
+	next       uint32 // in the bucket, or of the forgotten nodes
+	block      uint32 // the first that holds it, which is given out; noBlock: none does
+	generation uint32 // how often the node has been forgotten
+}
+
+// holder is a block's place among those that hold the same prefix. They form a ring,
+// the oldest follows the newest.
+type holder struct{ node, next, prev uint32 }
+
+// prefix names a node. Once that is forgotten it may stand for other tokens: the
+// generation tells. The zero value names none.
+type prefix struct{ node, generation uint32 }
+
+const (
+	noBlock   = ^uint32(0)
+	tokenSize = 4 // bytes; ids are smaller than the vocabulary
+)
+
+func newPrefixCache(numBlocks, blockSize int) *prefixCache {
 	seed := maphash.MakeSeed()
 	return &prefixCache{
-		hash:   func(b []byte) uint64 { return maphash.Bytes(seed, b) },
-		roots:  make(map[string]*prefix),
-		byHash: make(map[uint64][]*prefix),
-		of:     make([]*prefix, numBlocks),
+		hash:    func(b []byte) uint64 { return maphash.Bytes(seed, b) },
+		nodes:   []prefixNode{{block: noBlock}},
+		buckets: make([]uint32, 1),
+		holds:   make([]holder, numBlocks),
+		roots:   make(map[string]uint32),
+		salts:   make(map[uint32]string),
+		key:     make([]byte, (1+blockSize)*tokenSize),
 	}
 }
 
-// root is where the prefixes of a salt begin. It is remembered once something goes on from it.
-func (c *prefixCache) root(salt string) *prefix {
-	if r := c.roots[salt]; r != nil {
-		return r
+// keeps reports whether it is known what a block holds.
+func (c *prefixCache) keeps(block int) bool { return c.holds[block].node != 0 }
+
+// gone reports whether a prefix has been forgotten.
+func (c *prefixCache) gone(p prefix) bool { return c.nodes[p.node].generation != p.generation }
+
+func (c *prefixCache) name(node uint32) prefix { return prefix{node, c.nodes[node].generation} }
+
+// root is where the prefixes of a salt begin. Something must go on from a new one, or
+// it would not be forgotten.
+func (c *prefixCache) root(salt string) uint32 {
+	if n, ok := c.roots[salt]; ok {
+		return n
 	}
-	return &prefix{salt: salt, hash: c.hash([]byte(salt))}
+	n := c.newNode()
+	c.nodes[n].parent = 0
+	c.roots[salt], c.salts[n] = n, salt
+	return n
 }
 
-// find is the prefix of a parent and one block of tokens, nil if it is not known.
-func (c *prefixCache) find(parent *prefix, tokens []int) *prefix {
-	return c.lookup(parent, tokens, c.chain(parent, tokens))
+// find is the node of a parent and one block of tokens, 0 if it is not known. The
+// tokens come in two runs.
+func (c *prefixCache) find(parent uint32, tokens, more []int) uint32 {
+	return c.lookup(parent, c.hashed(parent, tokens, more))
 }
 
-func (c *prefixCache) lookup(parent *prefix, tokens []int, hash uint64) *prefix {
-	for _, p := range c.byHash[hash] {
-		if p.parent == parent && slices.Equal(p.tokens, tokens) {
-			return p
-		}
-	}
-	return nil
+// hashed notes a parent and tokens as the key and hashes it.
+func (c *prefixCache) hashed(parent uint32, tokens, more []int) uint32 {
+	binary.LittleEndian.PutUint32(c.key, parent)
+	rest := putTokens(c.key[tokenSize:], tokens)
+	putTokens(rest, more)
+	return uint32(c.hash(c.key))
 }
 
-func (c *prefixCache) chain(parent *prefix, tokens []int) uint64 {
-	c.buf = binary.LittleEndian.AppendUint64(c.buf[:0], parent.hash)
+func putTokens(to []byte, tokens []int) (rest []byte) {
 	for _, t := range tokens {
-		c.buf = binary.LittleEndian.AppendUint32(c.buf, uint32(t))
+		binary.LittleEndian.PutUint32(to, uint32(t))
+		to = to[tokenSize:]
 	}
-	return c.hash(c.buf)
+	return to
 }
+
+// lookup finds the node of the key.
+func (c *prefixCache) lookup(parent, hash uint32) uint32 {
+	n := *c.bucket(hash)
+	for n != 0 && !(c.nodes[n].parent == parent && bytes.Equal(c.tokensOf(n), c.key[tokenSize:])) {
+		n = c.nodes[n].next
+	}
+	return n
+}
+
+func (c *prefixCache) bucket(hash uint32) *uint32 { return &c.buckets[int(hash)&(len(c.buckets)-1)] }
+
+// tokensOf is the tokens of a node's last block.
+func (c *prefixCache) tokensOf(node uint32) []byte {
+	size := c.tokenBytes()
+	return c.tokens[int(node)*size:][:size]
+}
+
+func (c *prefixCache) tokenBytes() int { return len(c.key) - tokenSize }
 
 // add notes that a block, which holds nothing known yet, holds the tokens after a
-// parent, and returns that prefix.
-func (c *prefixCache) add(block int, parent *prefix, tokens []int) *prefix {
-	if c.of[block] != nil {
+// parent, and returns that node.
+func (c *prefixCache) add(block int, parent uint32, tokens, more []int) uint32 {
+	if c.keeps(block) {
 		panic("engine: a block's prefix is set once")
 	}
-	hash := c.chain(parent, tokens)
-	p := c.lookup(parent, tokens, hash)
-	if p == nil {
-		p = &prefix{parent: parent, hash: hash, tokens: slices.Clone(tokens)}
-		c.byHash[hash] = append(c.byHash[hash], p)
-		if parent.parent == nil {
-			c.roots[parent.salt] = parent
-		}
-		parent.children++
+	hash := c.hashed(parent, tokens, more)
+	n := c.lookup(parent, hash)
+	if n == 0 {
+		n = c.newNode()
+		c.nodes[n].parent = parent
+		copy(c.tokensOf(n), c.key[tokenSize:])
+		c.list(n, hash)
+		c.nodes[parent].children++
 	}
-	p.blocks = append(p.blocks, block)
-	c.of[block] = p
-	return p
+	c.hold(block, n)
+	return n
+}
+
+// hold puts a block behind the others that hold a prefix.
+func (c *prefixCache) hold(block int, node uint32) {
+	b, n := uint32(block), &c.nodes[node]
+	if n.block == noBlock {
+		n.block = b
+		c.holds[b] = holder{node, b, b}
+		return
+	}
+	last := c.holds[n.block].prev
+	c.holds[b] = holder{node, n.block, last}
+	c.holds[last].next, c.holds[n.block].prev = b, b
 }
 
 // drop forgets what a block holds.
 func (c *prefixCache) drop(block int) {
-	p := c.of[block]
-	if p == nil {
+	h := c.holds[block]
+	if h.node == 0 {
 		return
 	}
-	c.of[block] = nil
-	p.blocks = slices.DeleteFunc(p.blocks, func(b int) bool { return b == block })
-	c.prune(p)
+	c.holds[block] = holder{}
+	n, b := &c.nodes[h.node], uint32(block)
+	if h.next == b {
+		n.block = noBlock
+		c.prune(h.node)
+		return
+	}
+	c.holds[h.prev].next, c.holds[h.next].prev = h.next, h.prev
+	if n.block == b {
+		n.block = h.next
+	}
 }
 
-// prune forgets a prefix that no block holds and nothing goes on from, and then its parent likewise.
-func (c *prefixCache) prune(p *prefix) {
-	for ; len(p.blocks) == 0 && p.children == 0 && !p.gone; p = p.parent {
-		p.gone = true
-		if p.parent == nil {
-			delete(c.roots, p.salt)
+// prune forgets a node that no block holds and nothing goes on from, and then its parent likewise.
+func (c *prefixCache) prune(node uint32) {
+	for c.nodes[node].block == noBlock && c.nodes[node].children == 0 {
+		parent := c.nodes[node].parent
+		if parent == 0 {
+			delete(c.roots, c.salts[node])
+			delete(c.salts, node)
+			c.forget(node)
 			return
 		}
-		rest := slices.DeleteFunc(c.byHash[p.hash], func(q *prefix) bool { return q == p })
-		if c.byHash[p.hash] = rest; len(rest) == 0 {
-			delete(c.byHash, p.hash)
-		}
-		p.parent.children--
+		c.unlist(node)
+		c.forget(node)
+		c.nodes[parent].children--
+		node = parent
 	}
 }

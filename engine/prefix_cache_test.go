@@ -161,6 +161,25 @@ func TestDiscardForgets(t *testing.T) {
 	}
 }
 
+// Who goes on from blocks that were discarded keeps nothing more, whatever the memory
+// of what was forgotten is used for since.
+func TestDiscardEndsWhatGoesOn(t *testing.T) {
+	w := newWorld(t, Limits{MaxNumSeqs: 4, MaxBatchedTokens: 100}, 40, 4)
+	bad, other := newSequence(18, 1, 0), newSequence(18, 1, 0)
+	w.start(t, bad)
+	w.start(t, other)
+	w.Discard(bad)
+	w.seqs = slices.DeleteFunc(w.seqs, func(q *Sequence) bool { return q == bad })
+	next := newSequence(22, 1, 5)
+	w.start(t, next)
+	for len(other.Output) < 9 {
+		w.step(t)
+	}
+	if listed := w.blocks.cache.listed; other.kept != 4 || listed != next.kept {
+		t.Errorf("%d blocks kept, before it was 4; %d prefixes, the next one has %d", other.kept, listed, next.kept)
+	}
+}
+
 // Without prefix caching nothing is kept or found.
 func TestPrefixCachingOff(t *testing.T) {
 	w := newWorldOver(t, Limits{MaxNumSeqs: 1, MaxBatchedTokens: 100}, NewBlockManager(20, 4, false))
@@ -183,7 +202,7 @@ func TestPrefixCacheForgets(t *testing.T) {
 		w.drain(t)
 	}
 	c := w.blocks.cache
-	if len(c.byHash) > 6 || len(c.roots) > 6 {
-		t.Errorf("%d hashes and %d roots for 6 blocks", len(c.byHash), len(c.roots))
+	if c.listed > 6 || len(c.roots) > 6 || len(c.nodes) > 1+2*6 {
+		t.Errorf("%d prefixes and %d roots in %d nodes for 6 blocks", c.listed, len(c.roots), len(c.nodes))
 	}
 }

@@ -10,20 +10,17 @@ import (
 // the policies that wait: without them the step is empty only when there is nothing
 // to do.
 func (s *Scheduler) Schedule(now time.Time) Step {
-	p := plan{Scheduler: s, budget: s.limits.MaxBatchedTokens, step: Step{Items: s.items[:0]}}
-	for _, q := range s.running {
-		s.blocks.keep(q)
-	}
+	p := plan{Scheduler: s, budget: s.limits.MaxBatchedTokens, step: Step{
+		Items: emptied(s.items), Admitted: emptied(s.admitted), Preempted: emptied(s.preempted),
+	}}
+	p.survey()
 	p.decode()
 	p.prefill()
 	if len(p.step.Preempted) == 0 && p.open(now) {
 		p.admit()
 		p.joined()
 	}
-	for _, i := range p.step.Items {
-		i.Seq.inStep = false
-	}
-	s.items = p.step.Items
+	s.items, s.admitted, s.preempted = p.step.Items, p.step.Admitted, p.step.Preempted
 	return p.step
 }
 
@@ -36,41 +33,67 @@ type plan struct {
 	promised int // blocks that the prompts which have begun will still take
 }
 
-// inOrder is the running sequences that are wanted and not yet in the step, the most
-// urgent class first and each class in order of admission. It is valid until the
-// next call; who goes through it passes over those that have been preempted since.
-func (p *plan) inOrder(want func(*Sequence) bool) []*Sequence {
-	p.order = p.order[:0]
-	for c := Realtime; c <= Background; c++ {
-		if p.count[c.index()] == 0 {
-			continue
-		}
-		for _, q := range p.running {
-			if q.Class == c && !q.inStep && want(q) {
-				p.order = append(p.order, q)
-			}
-		}
+// emptied is a list to be filled again, which holds on to nothing that was in it.
+func emptied[T any](list []T) []T {
+	clear(list)
+	return list[:0]
+}
+
+// byClass is sequences, the most urgent class first.
+type byClass [NumClasses][]*Sequence
+
+func (b *byClass) empty() {
+	for c := range b {
+		b[c] = emptied(b[c])
 	}
-	return p.order
+}
+
+func (b *byClass) count() (n int) {
+	for c := range b {
+		n += len(b[c])
+	}
+	return n
+}
+
+// survey keeps what the running sequences have computed and sorts them by what they
+// need: the next token, or a prompt to be computed, for the first time or again. Each
+// class is in order of admission. Who goes through the lists passes over those that
+// have been preempted since.
+func (p *plan) survey() {
+	p.decodes.empty()
+	p.prefills.empty()
+	for _, q := range p.running {
+		p.blocks.keep(q)
+		q.inStep = false
+		need := &p.prefills
+		if q.decoding() {
+			need = &p.decodes
+		}
+		c := q.Class.index()
+		need[c] = append(need[c], q)
+	}
 }
 
 // decode schedules the next token of every sequence that is generating.
 func (p *plan) decode() {
-	order := p.inOrder((*Sequence).decoding)
-	p.guesses = p.budget - len(order)
-	if len(p.running) > len(order) || p.Waiting() > 0 {
+	left := p.decodes.count()
+	p.guesses = p.budget - left
+	if len(p.running) > left || p.Waiting() > 0 {
 		p.guesses /= 2 // the other half is for prompts
 	}
-	for n, q := range order {
-		if q.status != statusRunning {
-			continue
-		}
-		if drafts := p.drafts(q, len(order)-n-1); drafts > 0 {
-			q.blocks, _ = p.blocks.Grow(q.blocks, q.computed+1+drafts)
-			p.guesses -= drafts
-			p.take(q, 1, drafts)
-		} else if p.makeRoom(q, q.computed+1) {
-			p.take(q, 1, 0)
+	for _, class := range p.decodes {
+		for _, q := range class {
+			left--
+			if q.status != statusRunning {
+				continue
+			}
+			if drafts := p.drafts(q, left); drafts > 0 {
+				q.blocks, _ = p.blocks.Grow(q.blocks, q.computed+1+drafts)
+				p.guesses -= drafts
+				p.take(q, 1, drafts)
+			} else if p.makeRoom(q, q.computed+1) {
+				p.take(q, 1, 0)
+			}
 		}
 	}
 }
@@ -88,10 +111,12 @@ func (p *plan) drafts(q *Sequence, left int) int {
 // prefill goes on with the prompts that have begun, and with sequences that are
 // computed again.
 func (p *plan) prefill() {
-	for _, q := range p.inOrder(func(q *Sequence) bool { return !q.decoding() }) {
-		n := p.chunk(q, p.budget-p.tokenReserve(q.Class))
-		if n > 0 && q.status == statusRunning && p.makeRoom(q, q.computed+n) {
-			p.take(q, n, 0)
+	for _, class := range p.prefills {
+		for _, q := range class {
+			n := p.chunk(q, p.budget-p.tokenReserve(q.Class))
+			if n > 0 && q.status == statusRunning && p.makeRoom(q, q.computed+n) {
+				p.take(q, n, 0)
+			}
 		}
 	}
 }

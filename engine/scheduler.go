@@ -49,8 +49,11 @@ type Scheduler struct {
 
 	withheld []int // blocks that nobody gets
 
-	items []Item      // scratch: of the step
-	order []*Sequence // scratch: of a pass over running
+	// Scratch, used again at each step.
+	items               []Item
+	admitted, preempted []*Sequence
+	decodes, prefills   byClass // running when it began
+	tables              [][]int // block tables that nobody uses
 }
 
 // Item is a part of a step: Tokens tokens of Seq beginning at position Start, and
@@ -165,10 +168,22 @@ func (s *Scheduler) queue(q *Sequence) *queue { return &s.waiting[q.Class.index(
 // leave takes a running sequence out of the batch and frees its blocks; what they
 // hold stays known.
 func (s *Scheduler) leave(q *Sequence) {
-	s.running = slices.DeleteFunc(s.running, func(r *Sequence) bool { return r == q })
+	at := slices.Index(s.running, q)
+	s.running = slices.Delete(s.running, at, at+1)
 	s.count[q.Class.index()]--
 	s.blocks.keep(q)
 	s.blocks.Release(q.blocks)
-	q.blocks, q.computed, q.inStep = q.blocks[:0], 0, false
-	q.kept, q.chain = 0, nil
+	s.tables = append(s.tables, q.blocks[:0])
+	q.blocks, q.computed, q.inStep = nil, 0, false
+	q.kept, q.chain = 0, prefix{}
+}
+
+// table is an empty block table, in memory that was used before if there is some.
+func (s *Scheduler) table() []int {
+	if n := len(s.tables) - 1; n >= 0 {
+		t := s.tables[n]
+		s.tables = s.tables[:n]
+		return t
+	}
+	return nil
 }

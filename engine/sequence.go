@@ -30,12 +30,12 @@ type Sequence struct {
 	Cached      int // tokens that it found in the cache when it was first admitted
 
 	status   status
-	computed int     // leading tokens whose keys and values are in the cache
-	reached  int     // the largest that computed has been
-	blocks   []int   // block table
-	kept     int     // leading blocks that the prefix cache knows,
-	chain    *prefix // and the prefix that they are
-	inStep   bool    // scheduled in the step that is being put together
+	computed int    // leading tokens whose keys and values are in the cache
+	reached  int    // the largest that computed has been
+	blocks   []int  // block table
+	kept     int    // leading blocks that the prefix cache knows,
+	chain    prefix // and the prefix that they are
+	inStep   bool   // scheduled in the newest step
 
 	before, after *Sequence // in the queue
 }

@@ -59,8 +59,8 @@ func (p *plan) blockReserve(c Class) int {
 // classes below it, at most half of what is left of the step.
 func (p *plan) tokenReserve(c Class) int {
 	return min(p.budget/2, p.reserve(c, func(d Class) (pending int) {
-		for _, q := range p.running {
-			if q.Class == d && !q.inStep && !q.decoding() {
+		for _, q := range p.prefills[d.index()] {
+			if q.status == statusRunning && !q.inStep {
 				pending += q.pending()
 			}
 		}
