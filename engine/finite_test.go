@@ -172,7 +172,7 @@ func TestSickSequence(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e.runner = &sickRunner{e.runner.(*cpuRunner), bad}
+		e.steps = &sickRunner{e.runner.(*cpuRunner), bad}
 		got, _ := answerOn(t, e, slices.Insert(slices.Clone(seqs), 1, sick))
 		if len(sick.Output) != 0 || counted(e.metrics.corrupted) != 1 {
 			t.Errorf("speculation %q, KV %q: %d tokens of a sick sequence, %g counted", c.Speculative, c.KVCacheType, len(sick.Output), counted(e.metrics.corrupted))

@@ -47,7 +47,7 @@ func frontHalf(b *testing.B, c Config) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e.runner = device{e.runner}
+	e.steps = device{e.runner}
 	served := &testEngine{Engine: e, handler: e.Handler()}
 	ctx, stop := context.WithCancel(b.Context())
 	over := make(chan error)
