@@ -116,7 +116,7 @@ func (r *replica) tokenizing(j *job) time.Duration {
 
 // decodeImages is what a request with images waits for before its prompt is put together.
 func (r *replica) decodeImages(j *job) {
-	j.leave()
+	j.leave(byFront)
 	j.line.Finish(engine.StageTokenize, r.sim.time(r.sim.now))
 	if j.images == 0 {
 		r.assemble(j)
@@ -135,7 +135,7 @@ func (r *replica) decoding(j *job) time.Duration {
 // assemble is a job's second turn on the event loop; then it is handed to the engine's process.
 func (r *replica) assemble(j *job) {
 	s := r.sim
-	j.leave()
+	j.leave(byFront)
 	work := times(s.front.Assemble+per(s.front.AssembleKTok, j.prompt), r.slow.assemble)
 	r.spend(machine.Assemble, work)
 	s.at(r.loop.serve(s.now, r.onCPU(work), &r.pauses)+s.front.Handoff/2, assembled, j)

@@ -132,7 +132,8 @@ func (r *replica) close(j *job) {
 
 // release frees the place of a job that has ended; its peer ends with it.
 func (s *Simulation) release(j *job) {
-	j.leave()
+	j.leave(byFront)
+	j.leave(byWire)
 	s.held -= j.prompt
 	if !j.prefill {
 		s.open--

@@ -6,6 +6,7 @@ import "time"
 // images, a link on which caches are sent. What a job takes is known only when its turn has
 // come, so that a change of speed also concerns those that wait.
 type crew struct {
+	way     way
 	places  int
 	busy    int
 	waiting []waiting
@@ -37,7 +38,7 @@ func (c *crew) start() {
 			continue // it has ended meanwhile
 		}
 		c.busy++
-		w.job.with = c
+		w.job.with[c.way] = c
 		s := w.job.replica.sim
 		s.at(c.pauses.extend(s.now, c.takes(w.job)), c.done, w.job)
 	}
@@ -50,10 +51,20 @@ func (c *crew) start() {
 	}
 }
 
+// way is one of the two that a job is on at the same time: its front half, and its keys
+// and values from a prefill instance.
+type way uint8
+
+const (
+	byFront way = iota
+	byWire
+	numWays
+)
+
 // leave frees the place of a job that a crew is done with, or that has ended meanwhile.
-func (j *job) leave() {
-	if c := j.with; c != nil {
-		j.with = nil
+func (j *job) leave(w way) {
+	if c := j.with[w]; c != nil {
+		j.with[w] = nil
 		c.busy--
 		c.start()
 	}

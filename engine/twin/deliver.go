@@ -87,7 +87,7 @@ func (r *replica) tellStep() {
 	if c.cost.Kernel > 0 { // else the engine computes on the CPU
 		p.Host = max(0, c.to-c.from-c.cost.Kernel).Seconds()
 	}
-	r.gauges()
+	r.gauges(r.stats)
 	p.Now = &r.state
 	r.page.Step(p)
 }

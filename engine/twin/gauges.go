@@ -3,14 +3,15 @@ package twin
 import (
 	"slices"
 
+	"llmtop/engine"
 	"llmtop/engine/twin/exposition"
 	"llmtop/engine/twin/knob"
 	"llmtop/probes"
 )
 
 // gauges sets what the gauges of the metrics page show, from the scheduler's stats.
-func (r *replica) gauges() {
-	t, w := &r.stats, &r.waits
+func (r *replica) gauges(t engine.Stats) {
+	w := &r.waits
 	st := &r.state
 	*st = exposition.State{
 		Deferred: w.all, Grammar: w.by[aGrammar], Transfer: w.by[aTransfer], Used: t.Used - len(r.withheld.table), Cached: t.Cached,

@@ -57,9 +57,10 @@ type job struct {
 	waited   time.Duration // after preemptions
 	detok    time.Duration // spent on its tokens
 	sending  time.Duration
-	with     *crew         // that serves it now
-	sentAt   time.Duration // its keys and values, by its peer
-	transfer time.Duration // how long its keys and values took from its peer
+	with     [numWays]*crew // that serve it now
+	from     *replica       // that sends its keys and values,
+	sentAt   time.Duration  // since then
+	transfer time.Duration  // how long its keys and values took from its peer
 
 	bytes    int
 	prompt   int

@@ -55,8 +55,7 @@ func (s *Simulation) Info(replica int) exposition.Info { return s.replicas[repli
 // State is what the gauges of a replica's metrics page show; valid until the next call of Advance.
 func (s *Simulation) State(replica int) *exposition.State {
 	r := s.replicas[replica]
-	r.stats = r.scheduler.Stats()
-	r.gauges()
+	r.gauges(r.scheduler.Stats())
 	return &r.state
 }
 

@@ -89,7 +89,7 @@ func (s *Simulation) newReplica(index int, p Parts) (*replica, error) {
 	}
 	r.tokenizer = crew{places: max(1, p.Front.Threads), done: tokenized, takes: r.tokenizing, pauses: &r.pauses}
 	r.media = crew{places: max(1, p.Front.ImageThreads), done: decoded, takes: r.decoding, pauses: &r.pauses}
-	r.wire = crew{places: 1, done: moved, takes: r.moving}
+	r.wire = crew{way: byWire, places: 1, done: moved, takes: r.moving}
 	r.current.places = make([]int, r.limits.Drafts)
 	r.pauses.seed = mix(sc.Seed ^ uint64(index))
 	r.conditions = cost.Conditions{Board: s.board, Replica: index, CPU: 1, GPUs: make([]cost.GPU, max(1, sc.TP)*max(1, sc.PP))}

@@ -31,10 +31,15 @@ func (r *replica) die() {
 	last := r.scheduler.Stats()
 	s.tally.Preempted += last.PreemptedTokens - r.stats.PreemptedTokens
 	s.tally.Received += last.ReceivedTokens - r.stats.ReceivedTokens
+	r.stats = last
 	r.up = false
 	r.life++
+	for _, c := range []*crew{&r.tokenizer, &r.media, &r.wire} {
+		c.clear()
+	}
 	for r.jobs.first != nil {
 		j := r.jobs.first
+		j.with[byFront] = nil
 		s.tally.Settled += uint64(j.seq.Computed())
 		r.forget(j, engine.FinishError)
 	}
@@ -45,10 +50,22 @@ func (r *replica) die() {
 	for _, v := range []*server{&r.loop, &r.text} {
 		v.clear()
 	}
-	for _, c := range []*crew{&r.tokenizer, &r.media, &r.wire} {
-		c.clear()
-	}
 	r.load.Restarted = true
+	for _, other := range s.decoders() {
+		other.bereave(r)
+	}
+}
+
+// bereave fails the jobs whose keys and values were to come from a process that has gone.
+func (r *replica) bereave(from *replica) {
+	for j := r.jobs.first; j != nil; {
+		next := j.after
+		if j.from == from && !j.arrived {
+			j.with[byWire] = nil
+			r.end(j, engine.FinishError)
+		}
+		j = next
+	}
 }
 
 // forget drops a job with its process: there is no record of it.

@@ -212,7 +212,7 @@ func (s *Simulation) at(when time.Duration, k kind, j *job) { s.agenda.add(when,
 // time is a time of the run as a clock of it shows it.
 func (s *Simulation) time(at time.Duration) time.Time { return s.scenario.Start.Add(at) }
 
-// finished is the finish of a request and of the tokens of its answer.
+// ended counts a job that has ended, and the tokens of its answer.
 func (t *Tally) ended(j *job) {
 	if j.prefill {
 		t.Dropped += uint64(len(j.seq.Output))

@@ -14,7 +14,7 @@ func (r *replica) transfer(j *job) {
 		return // nobody waits for them any more
 	}
 	to.peer, j.peer = nil, nil
-	to.remote, to.sentAt = true, r.sim.now
+	to.remote, to.from, to.sentAt = true, r, r.sim.now
 	r.wire.send(to)
 }
 
@@ -22,14 +22,14 @@ func (r *replica) transfer(j *job) {
 func (r *replica) moving(to *job) time.Duration {
 	s := r.sim
 	bytes := float64(to.prompt) * r.tokenBytes
-	r.load.BytesOut += bytes
-	to.replica.load.BytesIn += bytes
+	r.load.TransferOut += bytes
+	to.replica.load.TransferIn += bytes
 	return s.front.Connect + seconds(bytes/(s.wire*s.board.Value(knob.Transfer)))
 }
 
 // moved notes that a job's keys and values have come.
 func (r *replica) moved(j *job) {
-	j.leave()
+	j.leave(byWire)
 	j.transfer = r.sim.now - j.sentAt
 	j.arrived = true
 	if j.place == held {
