@@ -40,6 +40,7 @@ func (p *plan) begin(q *Sequence) bool {
 	p.queue(q).remove(q)
 	p.blocks.Share(reused)
 	p.place(q, reused, last)
+	p.receive(q)
 	n := p.chunk(q, tokens)
 	q.blocks, _ = p.blocks.Grow(q.blocks, q.computed+n) // it fits
 	p.promised += p.promise(q)
@@ -62,6 +63,19 @@ func (p *plan) place(q *Sequence, reused []int, last prefix) {
 	p.running = append(p.running, q)
 	p.count[q.Class.index()]++
 	p.step.Admitted = append(p.step.Admitted, q)
+}
+
+// receive takes blocks for the keys and values that have come from another instance,
+// the last token's left out: it must be computed for the token after it. They are lost
+// with q's blocks like any others.
+func (p *plan) receive(q *Sequence) {
+	n := min(q.Received, q.Len()-1)
+	if q.Preemptions > 0 || n <= q.computed {
+		return
+	}
+	p.counts.received += uint64(n - q.computed)
+	q.blocks, _ = p.blocks.Grow(q.blocks, n) // it fits
+	q.computed, q.reached = n, max(q.reached, n)
 }
 
 // fits reports whether a sequence of a class that needs so many blocks may begin,

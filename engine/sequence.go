@@ -25,6 +25,8 @@ type Sequence struct {
 	Sampler   *Sampler
 	Class     Class
 	Salt      string // sequences of different salts share no cached blocks
+	Received  int    // leading tokens whose keys and values come from another instance: computed when it is first admitted
+	Tag       int    // the caller's own
 
 	Preemptions int
 	Cached      int // tokens that it found in the cache when it was first admitted
@@ -48,6 +50,12 @@ const (
 	statusRunning
 	statusFinished
 )
+
+// Reset makes a sequence that the scheduler is done with, or never had, new and empty.
+// It keeps its space.
+func (s *Sequence) Reset() {
+	*s = Sequence{Prompt: s.Prompt[:0], Output: s.Output[:0], blocks: s.blocks[:0]}
+}
 
 // Len is the number of tokens, prompt and output.
 func (s *Sequence) Len() int { return len(s.Prompt) + len(s.Output) }

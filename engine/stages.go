@@ -97,5 +97,8 @@ func (t Timeline) at(now time.Time) Timeline {
 // Total is the time covered; it equals the sum of the stages.
 func (t *Timeline) Total() time.Duration { return t.last.Sub(t.arrived) }
 
+// Stage is the stage it is in; NumStages after the last.
+func (t *Timeline) Stage() Stage { return t.stage }
+
 // Spent is the time charged to a stage so far.
 func (t *Timeline) Spent(s Stage) time.Duration { return t.spent[s] }

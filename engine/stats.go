@@ -11,6 +11,7 @@ type Stats struct {
 	PrefixQueries, PrefixHits uint64 // tokens of sequences when they were first admitted, and those found in the cache
 	PreemptedTokens           uint64 // computed tokens that preemption threw away
 	RecomputedTokens          uint64 // tokens that were computed again
+	ReceivedTokens            uint64 // tokens whose keys and values came from another instance
 }
 
 // running and waiting are the sequences of all classes.
@@ -26,7 +27,7 @@ func sum(byClass [NumClasses]int) (n int) {
 
 // counts are those of Stats that only grow.
 type counts struct {
-	queries, hits, preempted, recomputed uint64
+	queries, hits, preempted, recomputed, received uint64
 }
 
 // Stats tells how things stand.
@@ -36,6 +37,7 @@ func (s *Scheduler) Stats() Stats {
 		Used:    s.blocks.Used() - len(s.withheld), Withheld: len(s.withheld), Cached: s.blocks.Cached(), Free: s.blocks.Free() - s.blocks.Cached(),
 		PrefixQueries: s.counts.queries, PrefixHits: s.counts.hits,
 		PreemptedTokens: s.counts.preempted, RecomputedTokens: s.counts.recomputed,
+		ReceivedTokens: s.counts.received,
 	}
 	for i := range s.waiting {
 		t.Waiting[i] = s.waiting[i].count
