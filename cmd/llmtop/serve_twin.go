@@ -12,12 +12,9 @@ import (
 	"llmtop/cmd/llmtop/internal/demo"
 	"llmtop/engine"
 	"llmtop/engine/twin"
-	"llmtop/engine/twin/cost"
-	"llmtop/engine/twin/device"
 	"llmtop/engine/twin/exposition"
 	"llmtop/engine/twin/knob"
 	"llmtop/engine/twin/live"
-	"llmtop/engine/twin/machine"
 )
 
 // twinAnswers is how long answers are that end by themselves: as those of chats (Azure's and
@@ -79,33 +76,16 @@ func turnLine(t *live.Twin) func(string) {
 // simulate makes the twin that a scenario describes, at an address, and configures the engine
 // that it is the model of.
 func simulate(sc twin.Scenario, url string, c *engine.Config) (*live.Twin, error) {
-	board := knob.NewBoard(sc.GPUs, 1)
-	settings := cost.Defaults
-	settings.Utilization, settings.MaxNumSeqs, settings.TokenBudget = sc.Utilization, sc.Limits.MaxNumSeqs, sc.Limits.MaxBatchedTokens
-	model, err := cost.NewRoofline(sc.Deployment(), settings, sc.Seed, sc.Spread)
+	sc.Start, sc.Warm = time.Now(), time.Second
+	plant, err := twin.NewPlant(sc, url)
 	if err != nil {
 		return nil, err
 	}
-	memory := model.Memory()
-	blocks := sc.Blocks
-	if blocks == 0 {
-		blocks = memory.KVTokens / sc.BlockSize
-	}
-	now := time.Now()
-	host, err := machine.New(machine.Config{
-		Cores: sc.CPUs, GPUs: sc.GPUs, Replicas: 1, TP: sc.TP, PP: sc.PP, Personality: sc.Personality, Endpoints: []string{url},
-		WeightBytes: memory.Weights * float64(sc.TP*sc.PP), Age: time.Second, Seed: sc.Seed, Spread: sc.Spread, Board: board, Start: now,
-	})
-	if err != nil {
-		return nil, err
-	}
-	fleet := device.New(device.Config{
-		Spec: device.SpecOf(sc.GPU), GPUs: sc.GPUs, PIDs: host.PIDs(), Process: sc.Personality, Board: board, Seed: sc.Seed, Spread: sc.Spread,
-	})
+	blocks := plant.Blocks
 	lc := live.Config{
-		Title: fmt.Sprintf("%s on %d × %s", sc.Model.Name, sc.GPUs, sc.GPU.Name), Cost: model, Board: board, Timeline: sc.Timeline,
-		Ranks: sc.TP * sc.PP, Context: sc.Model.Context, Memory: memory.Budget, Front: cost.DefaultFront.Varied(sc.Spread, sc.Seed),
-		Answers: twinAnswers, Seed: sc.Seed, Fleet: fleet, Host: host,
+		Title: fmt.Sprintf("%s on %d × %s", sc.Model.Name, sc.GPUs, sc.GPU.Name), Cost: plant.Models[0], Board: plant.Board, Timeline: sc.Timeline,
+		Ranks: sc.TP * sc.PP, Context: sc.Model.Context, Memory: plant.Memory.Budget, Front: plant.Front.Front,
+		Answers: twinAnswers, Seed: sc.Seed, Fleet: plant.Fleet, Host: plant.Host,
 	}
 	if sc.Personality != ownPage {
 		lc.Page = func(started time.Time) (exposition.Page, error) {

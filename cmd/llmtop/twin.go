@@ -30,7 +30,7 @@ simulated follows from a scenario, a text file (docs/twin.md); some come along.`
 			return usage(errors.New("what of the twin? give one of its commands"), "llmtop twin --help lists them")
 		},
 	}
-	cmd.AddCommand(newTwinListCommand(), newTwinShowCommand(), newTwinCheckCommand(), newTwinTraceCommand())
+	cmd.AddCommand(newTwinListCommand(), newTwinShowCommand(), newTwinCheckCommand(), newTwinTraceCommand(), newTwinRunCommand())
 	return cmd
 }
 

@@ -38,7 +38,7 @@ func (r *replica) info() exposition.Info {
 	i := exposition.Info{
 		Model: sc.Model.Name, BlockSize: r.blockSize, Blocks: r.pool(), MaxNumSeqs: l.MaxNumSeqs, TokenBudget: l.MaxBatchedTokens,
 		MaxQueue: sc.MaxQueue, LongPrefill: l.LongPrefillTokenThreshold, Policy: l.Policy, Headroom: or(r.sim.board.At(knob.KVHeadroom, r.index), r.limits.Headroom), MinShare: l.MinShare,
-		Ranks: len(r.gpus), PrefixCache: !sc.NoPrefix, Drafts: l.Drafts, Started: r.sim.time(r.started),
+		Ranks: len(r.gpus), PrefixCache: !sc.NoPrefix, Drafts: l.Drafts, Started: r.sim.time(r.launched),
 	}
 	if !r.slow.admit { // a fault, not a setting
 		i.MaxNumSeqs = r.limits.MaxNumSeqs

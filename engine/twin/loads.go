@@ -53,7 +53,7 @@ func (r *replica) charge(part float64) {
 		}
 		g.Kernel += kernel
 		g.Idle += idle
-		g.Tensor += times(kernel-idle, c.cost.Tensor)
+		g.Tensor += times(kernel, c.cost.Tensor)
 		g.FLOPs += part * c.cost.FLOPs
 		g.Bytes += part * c.cost.Bytes
 		g.LinkBytes += part * c.cost.LinkBytes

@@ -37,7 +37,8 @@ type replica struct {
 	model      cost.Model
 	conditions cost.Conditions
 	page       exposition.Page // nil: nobody looks
-	started    time.Duration
+	launched   time.Duration   // its process began
+	started    time.Duration   // it began to serve
 
 	// The front half.
 	loop      server // the event loop

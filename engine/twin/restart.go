@@ -10,6 +10,7 @@ import (
 func (r *replica) restart() {
 	r.die()
 	s := r.sim
+	r.launched = s.now
 	if !r.lost {
 		s.agenda.add(s.now+times(s.front.Load, s.board.At(knob.LoadTime, r.index)), served, int32(r.index), r.life)
 	}

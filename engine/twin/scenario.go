@@ -19,6 +19,7 @@ type Scenario struct {
 	Model       roofline.Model
 	Weights, KV roofline.DType
 	TP, PP      int
+	Front       *Front       // in place of the usual one
 	Linear      *cost.Linear // in place of GPU and model: an engine that was measured
 
 	Replicas int    // alike, each of TP × PP GPUs
@@ -36,11 +37,13 @@ type Scenario struct {
 	CPUs        int // cores of the host
 
 	Workload workload.Config
+	Source   workload.Source // in place of Workload
 	Timeline []Event
 
 	Seed     uint64
-	Spread   float64 // parameters vary by this part, 0–0.5
-	Start    time.Time
+	Spread   float64       // parameters vary by this part, 0–0.5
+	Start    time.Time     // of what is seen
+	Warm     time.Duration // for how long the engines have served by then
 	Duration time.Duration
 	Interval time.Duration
 	Without  []string // sections that nobody sees: gpu, host, stages, profile

@@ -20,7 +20,7 @@ func defaults() Scenario {
 		Weights: roofline.BF16, KV: roofline.BF16, Router: Routers[0], Personality: Personalities[0],
 		Limits:    engine.Limits{MaxNumSeqs: 256, MaxBatchedTokens: 8192},
 		BlockSize: 16, MaxQueue: 4096, Slots: 4, Utilization: 0.9,
-		Seed: 1, Spread: 0.1, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Duration: 10 * time.Minute, Interval: time.Second,
+		Seed: 1, Spread: 0.1, Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Duration: 10 * time.Minute, Interval: time.Second, Warm: time.Minute,
 	}
 }
 
@@ -38,7 +38,7 @@ func (p *parser) finish() error {
 		}
 		p.line = 0
 	}
-	p.Workload.Spread, p.Workload.Start = p.Spread, p.Start
+	p.Workload.Spread, p.Workload.Start = p.Spread, p.began()
 	if p.CPUs == 0 {
 		p.CPUs = max(8, 14*p.GPUs)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"llmtop/engine/twin/cost"
+	"llmtop/engine/twin/exposition"
 	"llmtop/engine/twin/knob"
 	"llmtop/engine/twin/workload"
 	"llmtop/rules/roofline"
@@ -48,6 +49,7 @@ var statements = []statement{
 	{"duration", false, "duration 10m", "of the run (10m)", func(p *parser, s string) error { return duration(&p.Duration, s, time.Second, 31*24*time.Hour) }},
 	{"interval", false, "interval 1s", "from one sample to the next (1s)", func(p *parser, s string) error { return duration(&p.Interval, s, 100*time.Millisecond, time.Minute) }},
 	{"start", false, "start 2026-01-01T00:00:00Z", "when the run begins (that)", (*parser).start},
+	{"warm", false, "warm 1m", "for how long the engines have served when the run begins (1m)", func(p *parser, s string) error { return duration(&p.Warm, s, 0, time.Hour) }},
 	{"without", false, "without profile gpu", "what nobody sees of it: gpu, host, stages, profile", (*parser).without},
 	{"at", true, "at 60s for 30s kv_pool ×0.3", "a change of a knob (llmtop twin list knobs)", (*parser).turn},
 }
@@ -55,8 +57,8 @@ var statements = []statement{
 // What may be said.
 var (
 	Routers       = []string{"round-robin", "least-loaded", "prefix"}
-	Personalities = []string{"vllm", "sglang", "tgi", "llamacpp", "trtllm", "llmtop"}
-	Sections      = []string{"gpu", "host", "stages", "profile"}
+	Personalities = exposition.Names()
+	Sections      = []string{WithoutGPU, WithoutHost, WithoutStages, WithoutProfile}
 )
 
 // Statement is a line of a scenario, for documents.

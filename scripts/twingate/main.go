@@ -1,7 +1,7 @@
 // Command twingate holds the simulated engine against what is known of real ones: published
 // serving points, queueing theory. It prints one line a case and fails where a gate is missed.
 //
-//	go run ./scripts/twingate points
+//	go run ./scripts/twingate points|queue|cpu
 package main
 
 import (
@@ -16,7 +16,7 @@ var gates = []struct {
 	name string
 	run  func(out io.Writer) (bool, error)
 }{
-	{"points", points},
+	{"points", points}, {"queue", queue},
 }
 
 func main() {

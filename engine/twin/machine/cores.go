@@ -93,6 +93,12 @@ func cpuList(from, to int) string {
 // nodeOf is the node that a GPU is at.
 func (h *Host) nodeOf(gpu int) int { return gpu * len(h.nodes) / h.GPUs }
 
+// Near is the NUMA node that a GPU is at, and its cores.
+func (h *Host) Near(gpu int) (node int, cpus string) {
+	n := h.nodeOf(gpu)
+	return n, h.nodes[n].cpus
+}
+
 // cores are how busy each core was, in seconds since boot.
 type cores struct {
 	busy []float64

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"llmtop/engine/twin"
+	"llmtop/probes"
+	"llmtop/probes/record"
+	"llmtop/rules"
+)
+
+type twinRunOptions struct {
+	output   string
+	seed     uint64
+	duration time.Duration
+	json     bool
+	quiet    bool
+}
+
+func newTwinRunCommand() *cobra.Command {
+	var o twinRunOptions
+	cmd := &cobra.Command{
+		Use:   "run SCENARIO [-o FILE]",
+		Short: "Run a scenario in virtual time: verdicts, and a recording of it",
+		Long: `Runs a scenario (a file, or the name of a built-in one) in virtual time: hours in seconds.
+Prints each change of the verdict, then what became of the requests. With -o everything that
+llmtop would have seen is kept in a recording, marked simulated; the same scenario and seed
+make the same bytes. Nothing of the scenario's timeline is in the recording.`,
+		Args: one("a scenario: llmtop twin run SCENARIO -o FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.output != "" {
+				if err := newRecordingPath(o.output); err != nil {
+					return err
+				}
+			}
+			if err := checkDuration("duration", o.duration); err != nil {
+				return err
+			}
+			sc, err := readScenario(args[0])
+			if err != nil {
+				return err
+			}
+			return runScenario(cmd, o.changed(cmd, sc), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "the new `file` (*.llmrec)")
+	f.Uint64Var(&o.seed, "seed", 0, "in place of the scenario's")
+	f.DurationVar(&o.duration, "duration", 0, "in place of the scenario's")
+	f.BoolVar(&o.json, "json", false, "each verdict as one JSON object a line")
+	f.BoolVar(&o.quiet, "quiet", false, "no verdicts")
+	return cmd
+}
+
+// changed is the scenario with what the flags say.
+func (o *twinRunOptions) changed(cmd *cobra.Command, sc twin.Scenario) twin.Scenario {
+	if cmd.Flags().Changed("seed") {
+		sc.Seed = o.seed
+	}
+	if o.duration > 0 {
+		sc.Duration = o.duration
+	}
+	return sc
+}
+
+func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err error) {
+	run, err := twin.New(sc)
+	if err != nil {
+		return usage(err, "")
+	}
+	s, err := newSession(run)
+	if err != nil {
+		return failed(err, "")
+	}
+	kept, err := keepSimulated(o.output, run)
+	if err != nil {
+		return failed(err, "")
+	}
+	defer func() {
+		if err != nil {
+			kept.discard()
+		}
+	}()
+	begun := time.Now()
+	if err := advance(cmd, s, kept, sc, o); err != nil {
+		return interruption(err, "no file was left")
+	}
+	copied, err := kept.close(cmd.Context())
+	if err != nil {
+		return failed(err, "no file was left")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s simulated in %s\n%s", sc.Duration, time.Since(begun).Round(time.Millisecond), run.Summary())
+	if o.output != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", oneLine(o.output), contents(copied))
+	}
+	return nil
+}
+
+// advance runs to the end.
+func advance(cmd *cobra.Command, s *session, kept *simulatedFile, sc twin.Scenario, o twinRunOptions) error {
+	p := printer{out: cmd.OutOrStdout(), warn: cmd.ErrOrStderr(), json: o.json}
+	shown := newProgress(cmd, "simulating")
+	defer shown.end()
+	for all := int(sc.Duration / sc.Interval); ; {
+		tick, err := s.next(cmd.Context())
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = kept.add(cmd.Context(), s, tick)
+		}
+		if err == nil && !o.quiet {
+			err = p.watch(&tick.Diagnosis)
+		}
+		if err != nil {
+			return err
+		}
+		shown.report(int(tick.Point.Seq), all)
+	}
+}
+
+// simulatedFile is the recording of a simulated run; without one it keeps nothing.
+type simulatedFile struct{ copy *record.Copy }
+
+func keepSimulated(path string, run *twin.Run) (*simulatedFile, error) {
+	if path == "" {
+		return &simulatedFile{}, nil
+	}
+	sc := &run.Scenario
+	c, err := record.NewCopy(path, record.Manifest{
+		Version: version(), Created: sc.Start, Interval: sc.Interval, Simulated: true, Host: "twin", Facts: run.Facts(),
+	})
+	return &simulatedFile{copy: c}, err
+}
+
+func (f *simulatedFile) add(ctx context.Context, s *session, tick *rules.Tick) error {
+	if f.copy == nil {
+		return nil
+	}
+	if err := f.copy.Add(ctx, record.Entry{Sample: tick.Point.Sample}); err != nil {
+		return err
+	}
+	for _, finding := range s.findings(tick) {
+		if err := f.copy.Add(ctx, record.Entry{Finding: finding}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *simulatedFile) close(ctx context.Context) (record.Copied, error) {
+	if f.copy == nil {
+		return record.Copied{}, nil
+	}
+	return f.copy.Close(ctx)
+}
+
+func (f *simulatedFile) discard() {
+	if f.copy != nil {
+		f.copy.Discard()
+	}
+}
+
+var _ probes.Source = (*twin.Run)(nil)

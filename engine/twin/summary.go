@@ -1,0 +1,87 @@
+package twin
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"llmtop/probes"
+)
+
+// summary counts what became of the requests that engines told of.
+type summary struct {
+	finishes        map[string]int
+	prompt, output  float64 // tokens of those that came to their end
+	ttft, tpot, e2e quantiles
+}
+
+func (s *summary) add(finished []*probes.Request) {
+	if s.finishes == nil {
+		s.finishes = map[string]int{}
+	}
+	for _, q := range finished {
+		s.finishes[q.Finish]++
+		if q.Finish != "stop" && q.Finish != "length" {
+			continue
+		}
+		s.prompt += float64(q.PromptTokens)
+		s.output += float64(q.OutputTokens)
+		s.ttft.add(q.TTFTSeconds.Or(0))
+		s.e2e.add(q.E2ESeconds.Or(0))
+		if v, ok := q.TPOTSeconds(); ok {
+			s.tpot.add(v)
+		}
+	}
+}
+
+func (s *summary) text(open int) string {
+	var b strings.Builder
+	done := s.finishes["stop"] + s.finishes["length"]
+	fmt.Fprintf(&b, "requests  %d done", done)
+	for _, finish := range []string{"error", "abort", "rejected"} {
+		if n := s.finishes[finish]; n > 0 {
+			fmt.Fprintf(&b, ", %d %s", n, finish)
+		}
+	}
+	fmt.Fprintf(&b, ", %d in flight\n", open)
+	if done == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "tokens    %.0f in, %.0f out a request\n", s.prompt/float64(done), s.output/float64(done))
+	for _, row := range []struct {
+		name string
+		q    *quantiles
+	}{{"TTFT", &s.ttft}, {"TPOT", &s.tpot}, {"E2E", &s.e2e}} {
+		fmt.Fprintf(&b, "%-9s p50 %s  p95 %s  p99 %s\n", row.name, row.q.at(0.5), row.q.at(0.95), row.q.at(0.99))
+	}
+	return b.String()
+}
+
+// quantiles counts durations in classes that are 2 % wide, from 1 µs to days.
+type quantiles struct {
+	counts [1400]int
+	total  int
+}
+
+const classWidth = 1.02
+
+func (q *quantiles) add(seconds float64) {
+	class := 0
+	if seconds > 1e-6 {
+		class = min(len(q.counts)-1, int(math.Log(seconds*1e6)/math.Log(classWidth)))
+	}
+	q.counts[class]++
+	q.total++
+}
+
+// at is the quantile, within 1 %.
+func (q *quantiles) at(p float64) time.Duration {
+	rank := int(p * float64(q.total))
+	for class, n := range q.counts {
+		if rank -= n; rank < 0 {
+			return time.Duration(1e3 * math.Pow(classWidth, float64(class)+0.5)).Round(10 * time.Microsecond)
+		}
+	}
+	return 0
+}
