@@ -16,7 +16,7 @@ var gates = []struct {
 	name string
 	run  func(out io.Writer) (bool, error)
 }{
-	{"points", points}, {"queue", queue},
+	{"points", points}, {"queue", queue}, {"cpu", cpu},
 }
 
 func main() {
