@@ -3,6 +3,7 @@ package probes
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Event kinds about GPUs.
@@ -39,18 +40,19 @@ func (n *notes) gpus(g *GPU) {
 
 // throttleReasons are those that are no choice of an operator and no idleness.
 var throttleReasons = [...]struct {
-	bit  uint64
-	name string
+	bit   uint64
+	name  string
+	lasts time.Duration // before it is news: a loaded device touches its power limit now and then
 }{
-	{ThrottlePowerCap, "power cap"}, {ThrottleSWThermal, "software thermal slowdown"},
-	{ThrottleHWThermal, "hardware thermal slowdown"}, {ThrottlePowerBrake, "power brake"}, {ThrottleHWSlowdown, "hardware slowdown"},
+	{ThrottlePowerCap, "power cap", 3 * time.Second}, {ThrottleSWThermal, "software thermal slowdown", 0},
+	{ThrottleHWThermal, "hardware thermal slowdown", 0}, {ThrottlePowerBrake, "power brake", 0}, {ThrottleHWSlowdown, "hardware slowdown", 0},
 }
 
 func (n *notes) throttled(d *GPUDevice, key, subject string) {
 	bits, known := d.ThrottleBits.Get()
 	for _, r := range throttleReasons {
 		if known {
-			n.is(EventGPUThrottle, key+r.name, subject, r.name, bits&r.bit != 0)
+			n.lasts(EventGPUThrottle, key+r.name, subject, r.name, bits&r.bit != 0, r.lasts)
 		}
 	}
 }

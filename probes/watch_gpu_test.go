@@ -9,7 +9,7 @@ func TestGPUEvents(t *testing.T) {
 	got := story(80, func(i int, s *Sample) {
 		d := GPUDevice{Index: 1, UUID: "GPU-1", KernelActiveRatio: Some(0.5), ThrottleBits: Some(ThrottleIdle), XidTotal: Some(uint64(0))}
 		switch {
-		case i >= 10 && i < 30 && i%2 == 0:
+		case i < 10 && i%3 == 0, i >= 10 && i < 14, i >= 14 && i < 30 && i%2 == 0: // touched now and then, held, touched often
 			d.ThrottleBits = Some(ThrottlePowerCap | ThrottleAppClocks)
 		case i >= 50 && i < 53:
 			d = GPUDevice{Index: 1, UUID: "GPU-1", Err: "the GPU is lost", KernelActiveRatio: None[float64](Lost), ThrottleBits: None[uint64](Lost)}
@@ -20,7 +20,7 @@ func TestGPUEvents(t *testing.T) {
 		s.GPU = &GPU{Devices: []GPUDevice{d}}
 	})
 	want := []string{
-		"10s gpu-throttle GPU 1: power cap", "38s gpu-throttle GPU 1: no more power cap, after 18 s",
+		"12s gpu-throttle GPU 1: power cap", "38s gpu-throttle GPU 1: no more power cap, after 19 s",
 		"45s gpu-xid GPU 1: Xid 79 and 1 before it", "50s gpu-lost GPU 1: the GPU is lost", "1m2s gpu-lost GPU 1: over, after 2 s",
 	}
 	if !slices.Equal(got, want) {
