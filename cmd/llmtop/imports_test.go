@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 	"scripts/gpugate":          {"scripts/internal/child", "probes", "probes/record"},
 	"scripts/policies":         {"scripts/internal/child"},
 	"scripts/soak":             {"scripts/internal/child"},
-	"scripts/twingate":         {"engine/twin/cost", "engine/twin/knob", "rules/roofline"},
+	"scripts/twingate":         {"engine", "engine/twin", "engine/twin/cost", "engine/twin/knob", "engine/twin/workload", "probes", "rules/roofline"},
 }
 
 // fenced third-party imports stay in the packages that exist for them.
