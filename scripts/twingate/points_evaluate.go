@@ -1,193 +1,186 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
-	"llmtop/engine/twin/cost"
-	"llmtop/engine/twin/knob"
+	"llmtop/engine"
+	"llmtop/engine/twin"
+	"llmtop/engine/twin/workload"
+	"llmtop/probes"
 )
 
-// evaluate runs a point's load through the cost model and returns the means of TTFT and TPOT in
-// seconds. Its engine is the smallest that batches continuously: sequences that decode go first,
-// prompts in order of arrival fill the rest of the step's tokens, in chunks. Requests come when a
-// client is free, all clients beginning at once, or at random times.
+// evaluate runs a point's load through the whole simulation and returns TTFT and TPOT in seconds as the load
+// generator of its source would have printed them.
 func evaluate(p *point) (ttft, tpot float64, err error) {
-	b, err := newBench(p)
+	sc, err := p.scenario()
 	if err != nil {
 		return 0, 0, err
 	}
-	b.run()
-	return b.ttft / float64(b.first), b.tpot / float64(b.ended), nil
+	l := newLoad(p)
+	sc.Source = l
+	run, err := twin.New(sc)
+	if err != nil {
+		return 0, 0, err
+	}
+	var m measured
+	for len(m.ttft) < l.requests {
+		s, err := run.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			return 0, 0, fmt.Errorf("after %s %d of %d requests have ended", sc.Duration, len(m.ttft), l.requests)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		if err := m.add(s.Requests[0].Finished, sc.Start.Add(l.began)); err != nil {
+			return 0, 0, err
+		}
+	}
+	return p.of(m.ttft), p.of(m.tpot), nil
 }
 
-// request is one on its way through the bench.
-type request struct {
-	came, ready    time.Duration // at the server, in the engine's queue
-	prompt, output int
-	computed       int // tokens of its prompt
-	tokens         int // generated
-	firstAt        time.Duration
+// scenario is the deployment as its engine runs it when nobody says otherwise, all parameters as in the tables.
+// A model beside which a request does not fit in 0.9 of the memory gets 0.95, as its operator must have given it.
+func (p *point) scenario() (twin.Scenario, error) {
+	sc, err := p.parse(0.9)
+	if err != nil {
+		sc, err = p.parse(0.95)
+	}
+	return sc, err
 }
 
-type bench struct {
+func (p *point) parse(utilization float64) (twin.Scenario, error) {
+	sc, err := twin.Parse(strings.NewReader(p.text(utilization)), p.name())
+	if err != nil {
+		return sc, err
+	}
+	memory, err := p.deployment.Memory(utilization, sc.Step())
+	if longest := int(float64(p.prompt+p.output) * (1 + p.vary)); err == nil && longest > memory.KVTokens {
+		err = fmt.Errorf("a request of %d tokens does not fit in the KV cache of %d", longest, memory.KVTokens)
+	}
+	return sc, err
+}
+
+func (p *point) text(utilization float64) string {
+	d := &p.deployment
+	b := new(strings.Builder)
+	fmt.Fprintf(b, "gpu %sx%d\nmodel %s %s kv=%s\ntp %d\n", d.GPU.Name, d.TP, d.Model.Name, d.Weights, d.KV, d.TP)
+	fmt.Fprintf(b, "engine vllm max_num_seqs=%d token_budget=%d utilization=%g max_queue=unlimited\n", max(256, p.clients), p.budget, utilization)
+	fmt.Fprintf(b, "rate 1\nspread 0\nwarm 0s\nduration 24h\nwithout profile gpu host\n")
+	if p.clients > 0 {
+		fmt.Fprintf(b, "at 0s client_limit %d\n", p.clients)
+	}
+	return b.String()
+}
+
+// load is what the load generators do. A closed loop (perf_analyzer under genai-perf, benchmark_serving of vLLM with
+// --request-rate inf --max-concurrency) sends the first request of every client at once and another as soon as one
+// has ended, and counts all of them, the first ones too: perf_analyzer needs three windows that are alike, but writes the
+// requests of each that it has had into the file that genai-perf reads. At a rate the first request comes at once and each of the
+// others after an exponential gap (benchmark_serving).
+type load struct {
 	*point
-	settings   cost.Settings
-	model      *cost.Roofline
-	conditions cost.Conditions
-	rand       *rand.Rand
-
-	now      time.Duration
-	loop     time.Duration // until when the API server is busy
-	coming   []request     // in order of readiness
-	running  []request
-	free     int // tokens of the KV cache
-	left     int // requests that are still to come
-	lastCame time.Duration
-
-	first, ended int
-	ttft, tpot   float64 // sums in seconds
+	requests int           // that are counted
+	before   int           // sent before, of the same prompts
+	taken    int           // so far
+	at       time.Duration // of the next one
+	began    time.Duration // of the first that is counted
+	rng      *rand.Rand
+	request  workload.Request
 }
 
 const (
-	rounds       = 10  // requests of each client
-	least        = 40  // requests altogether
-	atRate       = 300 // requests, when they come at a rate
-	bytesPerTok  = 4.3 // of English text
-	leastPerStep = time.Microsecond
+	rounds      = 10  // requests of each client where the source does not say how many: what InferenceX and others ask for
+	least       = 100 // and altogether
+	atRate      = 300 // at a rate
+	bytesPerTok = 4.3 // of English text
+	settled     = time.Minute
 )
 
-func newBench(p *point) (*bench, error) {
-	s := cost.Defaults
-	s.MaxNumSeqs = max(s.MaxNumSeqs, p.clients)
-	s.Utilization = 0.95 // some of the models barely fit
-	model, err := cost.NewRoofline(p.deployment, s, 1, 0)
-	if err != nil {
-		return nil, err
+func newLoad(p *point) *load {
+	l := &load{point: p, requests: p.requests, rng: rand.New(rand.NewPCG(1, 0x706f696e74))}
+	switch {
+	case l.requests > 0:
+	case p.clients > 0:
+		l.requests = max(least, rounds*p.clients)
+	default:
+		l.requests = atRate
 	}
-	if longest := int(float64(p.prompt+p.output) * (1 + p.vary)); longest > model.Memory().KVTokens {
-		return nil, fmt.Errorf("a request of %d tokens does not fit in the KV cache of %d", longest, model.Memory().KVTokens)
+	if p.again {
+		l.before = l.requests
 	}
-	b := &bench{point: p, settings: s, model: model, rand: rand.New(rand.NewPCG(1, 1)), free: model.Memory().KVTokens}
-	b.conditions = cost.Conditions{Board: knob.NewBoard(p.deployment.TP, 1), GPUs: make([]cost.GPU, p.deployment.TP), CPU: 1}
-	for i := range b.conditions.GPUs {
-		b.conditions.GPUs[i] = cost.GPU{Clock: 1, Compute: 1, Bandwidth: 1, Share: 1, Link: 1}
-	}
-	return b, nil
+	return l
 }
 
-// run computes the whole load.
-func (b *bench) run() {
-	b.left = max(least, rounds*b.clients)
-	if b.clients == 0 {
-		b.left = atRate
-		for b.left > 0 {
-			b.come(b.lastCame + time.Duration(b.rand.ExpFloat64()/b.rate*1e9))
-		}
+// Due is when the next request is sent; with clients, as soon as one of them is free.
+func (l *load) Due() (time.Duration, bool) { return l.at, l.taken < l.before+l.requests }
+
+// Take returns it. The lengths of a prompt and its answer follow from its place, so that they are the same the
+// second time, when the prompt is found in the cache.
+func (l *load) Take() *workload.Request {
+	place := l.taken % l.requests
+	own := rand.New(rand.NewPCG(uint64(place), 0x6c656e67746873))
+	r := workload.Request{At: l.at, Prompt: l.length(own, l.prompt), Output: l.length(own, l.output), Class: engine.Normal, Stream: true}
+	r.Bytes = int(float64(r.Prompt) * bytesPerTok)
+	if l.again {
+		r.Prefix = []workload.Segment{{ID: uint64(place), Tokens: r.Prompt}}
 	}
-	for range b.clients {
-		b.come(0)
+	l.request = r
+	l.taken++
+	if l.rate > 0 {
+		l.at += time.Duration(l.rng.ExpFloat64() / l.rate * 1e9)
 	}
-	for len(b.coming)+len(b.running) > 0 {
-		if len(b.running) == 0 {
-			b.now = max(b.now, b.coming[0].ready)
-		}
-		b.admit()
-		b.step()
+	if l.taken == l.before && l.before > 0 {
+		l.at += settled
+		l.began = l.at
 	}
+	return &l.request
 }
 
-// come adds a request that a client sends at a time.
-func (b *bench) come(at time.Duration) {
-	if b.left == 0 {
-		return
-	}
-	b.left--
-	b.lastCame = at
-	r := request{came: at, prompt: b.length(b.prompt), output: b.length(b.output)}
-	front := cost.DefaultFront
-	took := front.FirstToken(int(float64(r.prompt)*bytesPerTok), r.prompt)
-	b.loop = max(b.loop, at) + took - front.Handoff // one event loop
-	r.ready = b.loop + front.Handoff
-	b.coming = append(b.coming, r)
+// Turned does nothing: no knob changes what comes.
+func (l *load) Turned(time.Duration) {}
+
+func (l *load) length(own *rand.Rand, mean int) int {
+	return max(1, int(float64(mean)*(1+l.vary*(2*own.Float64()-1))))
 }
 
-func (b *bench) length(mean int) int {
-	return max(1, int(float64(mean)*(1+b.vary*(2*b.rand.Float64()-1))))
-}
+// measured is what clients have seen, in seconds.
+type measured struct{ ttft, tpot []float64 }
 
-func (b *bench) admit() {
-	for len(b.coming) > 0 && len(b.running) < b.settings.MaxNumSeqs {
-		r := b.coming[0]
-		if r.ready > b.now || r.prompt+r.output > b.free {
-			return
-		}
-		b.free -= r.prompt + r.output
-		b.running = append(b.running, r)
-		b.coming = b.coming[1:]
-	}
-}
-
-// step computes one and hands out its tokens.
-func (b *bench) step() {
-	var w cost.Work
-	for i := range b.running {
-		if r := &b.running[i]; r.tokens > 0 {
-			w.Decodes++
-			w.DecodeTokens++
-			w.Sampled++
-			w.Context += r.prompt + r.tokens
-		}
-	}
-	budget := b.settings.TokenBudget - w.DecodeTokens
-	for i := range b.running {
-		r := &b.running[i]
-		n := min(r.prompt-r.computed, budget)
-		if r.tokens > 0 || n <= 0 {
+// add takes in requests that have ended, of those that came since a time.
+func (m *measured) add(ended []*probes.Request, since time.Time) error {
+	for _, r := range ended {
+		if r.Arrived.Before(since) {
 			continue
 		}
-		budget -= n
-		w.Prefills++
-		w.PrefillTokens += n
-		w.PrefillPairs += float64(n) * (float64(r.computed) + float64(n+1)/2)
-		w.PrefillContext += r.computed
-		if r.computed += n; r.computed == r.prompt {
-			w.Sampled++
+		ttft, first := r.TTFTSeconds.Get()
+		e2e, last := r.E2ESeconds.Get()
+		if !first || !last || r.Finish != string(engine.FinishStop) && r.Finish != string(engine.FinishLength) {
+			return fmt.Errorf("a request of %d + %d tokens ended with %q", r.PromptTokens, r.OutputTokens, r.Finish)
+		}
+		m.ttft = append(m.ttft, ttft)
+		if r.OutputTokens > 1 {
+			m.tpot = append(m.tpot, (e2e-ttft)/float64(r.OutputTokens-1))
 		}
 	}
-	b.now += max(leastPerStep, b.model.Step(&w, &b.conditions).Step)
-	b.token()
+	return nil
 }
 
-// token gives one to every sequence whose prompt is computed.
-func (b *bench) token() {
-	rest := b.running[:0]
-	for _, r := range b.running {
-		if r.computed == r.prompt {
-			r.tokens++
-		}
-		if r.tokens == 1 && r.firstAt == 0 {
-			r.firstAt = b.now
-			b.first++
-			b.ttft += (b.now - r.came).Seconds()
-		}
-		if r.tokens < r.output {
-			rest = append(rest, r)
-			continue
-		}
-		b.end(&r)
+// of is the mean or the median, whichever the source has.
+func (p *point) of(values []float64) float64 {
+	if p.median {
+		v := slices.Sorted(slices.Values(values))
+		return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 	}
-	b.running = rest
-}
-
-func (b *bench) end(r *request) {
-	if r.output > 1 {
-		b.ended++
-		b.tpot += (b.now - r.firstAt).Seconds() / float64(r.output-1)
+	sum := 0.0
+	for _, v := range values {
+		sum += v
 	}
-	b.free += r.prompt + r.output
-	if b.clients > 0 {
-		b.come(b.now)
-	}
+	return sum / float64(len(values))
 }

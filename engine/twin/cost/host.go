@@ -6,7 +6,7 @@ import "llmtop/engine/twin/knob"
 type host struct {
 	step        float64 // schedule, prepare inputs, handle outputs: of each step,
 	sequence    float64 // and of each sequence in it
-	graph       float64 // replay a captured graph
+	graph       float64 // replay the captured graph of a step of decodes
 	layer       float64 // launch the kernels of a layer one by one
 	sample      float64 // pick a sequence's token, what is left of it for the CPU, for each thousand of the vocabulary
 	mask        float64 // fill in the mask of a guided sequence, for each thousand of the vocabulary
@@ -47,16 +47,19 @@ func (r *Roofline) hostWork(w *Work, c *Conditions) {
 	}
 }
 
-// captured reports whether the step has a captured graph.
+// captured reports whether the step has a captured graph: those with a prompt in them have one at most for the pieces
+// between their attention, which is launched layer by layer (vLLM's FULL_AND_PIECEWISE). With small models that, and
+// not the GPU, is what a short prompt waits for: 5 ms of 24 layers, as the points of a 0.5B model that are marked "set"
+// in scripts/twingate/points.tsv have it.
 func (r *Roofline) captured(w *Work, c *Conditions) bool {
-	if !c.Board.OnAt(knob.Graphs, c.Replica) {
+	if w.PrefillTokens > 0 || !c.Board.OnAt(knob.Graphs, c.Replica) {
 		return false
 	}
 	largest := float64(r.graphs())
 	if set := c.Board.At(knob.GraphMax, c.Replica); set >= 0 { // it is NaN when nobody turned it
 		largest = set
 	}
-	return float64(w.PrefillTokens+w.DecodeTokens) <= largest
+	return float64(w.DecodeTokens) <= largest
 }
 
 // gap is how long the GPU waits for the host in a step whose kernels take so long. Kernels run while later ones are

@@ -182,6 +182,31 @@ func TestGraphs(t *testing.T) {
 	}
 }
 
+// TestPromptsHaveNoGraph: a step with a prompt in it is launched layer by layer, graphs or not. A small model waits for
+// that; a large one has more to compute.
+func TestPromptsHaveNoGraph(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		waits bool
+	}{{"qwen2.5-0.5b", true}, {"llama-3-8b", false}} {
+		r := model(t, deployment(t, "a100-80", c.model, roofline.BF16, 1, 1), nil)
+		alone, mixed, decodes := prefill(200), prefill(100), decode(8, 500)
+		mixed.Decodes, mixed.DecodeTokens, mixed.Context = 8, 8, 4000
+		for _, w := range []*Work{alone, mixed} {
+			got := r.Step(w, healthy(1))
+			if want := seconds(r.host.layer * float64(r.deployment.Model.Layers)); got.Host.Launch != want {
+				t.Errorf("%s: launches take %v, want %v", c.model, got.Host.Launch, want)
+			}
+			if waits := got.Gap > 2*time.Millisecond; waits != c.waits {
+				t.Errorf("%s: kernels %v, gap %v", c.model, got.Kernel, got.Gap)
+			}
+		}
+		if got := r.Step(decodes, healthy(1)).Host.Launch; got > 100*time.Microsecond {
+			t.Errorf("%s: a decode is launched in %v", c.model, got)
+		}
+	}
+}
+
 // TestAsync: host work disappears under the kernels until it is longer than they are.
 func TestAsync(t *testing.T) {
 	r := model(t, h100x4(t), func(s *Settings) { s.Async = true })

@@ -13,7 +13,7 @@ type Settings struct {
 	TokenBudget int
 	Async       bool // the host prepares the next step while the GPU computes this one
 	Eager       bool // no captured CUDA graphs at all
-	GraphMax    int  // tokens of the largest step that has a captured graph
+	GraphMax    int  // tokens of the largest step of decodes that has a captured graph
 	LoRARank    int
 	Drafter     float64 // weights that are read for each guess of a draft model; 0: guesses cost no kernels (n-gram)
 }
