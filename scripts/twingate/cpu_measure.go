@@ -20,7 +20,7 @@ import (
 	"llmtop/probes/requests"
 )
 
-// cpuLimits are those of the engine that is measured and of the one that is simulated.
+// cpuLimits are those of the engine that is served and of the one that is simulated.
 var cpuLimits = engine.Limits{MaxNumSeqs: 16, MaxBatchedTokens: 256, Headroom: engine.DefaultKVHeadroom, MinShare: engine.DefaultMinShare}
 
 const (
@@ -96,21 +96,21 @@ func workOf(batch []engine.Chunk) (w cost.Work) {
 	return w
 }
 
-// measured is what the real engine did under a load.
-type measured struct {
+// served is what the real engine did under a load.
+type served struct {
 	requests []*probes.Request
 	steps    []step
 }
 
 // measure serves the requests with the real engine, each at its time, over HTTP in this process.
-func measure(ctx context.Context, list []workload.Request) (measured, error) {
+func measure(ctx context.Context, list []workload.Request) (served, error) {
 	w := &watched{}
 	e, err := engine.New(engine.Config{
 		NumBlocks: cpuBlocks, BlockSize: cpuBlockSize, MaxNumSeqs: cpuLimits.MaxNumSeqs, MaxBatchedTokens: cpuLimits.MaxBatchedTokens,
 		Threads: 1, MaxQueue: engine.Unlimited, WrapRunner: func(r engine.Runner) engine.Runner { w.Runner = r; return w },
 	})
 	if err != nil {
-		return measured{}, err
+		return served{}, err
 	}
 	runtime.GOMAXPROCS(max(2, runtime.NumCPU()))
 	loop, stop := context.WithCancel(ctx)
@@ -121,9 +121,9 @@ func measure(ctx context.Context, list []workload.Request) (measured, error) {
 	defer server.Close()
 	told := requests.New(server.URL, requests.Options{})
 	if _, err := told.Read(ctx); err != nil {
-		return measured{}, err
+		return served{}, err
 	}
-	out := measured{}
+	out := served{}
 	if err := send(ctx, server, list, func() error { return collect(ctx, told, &out) }); err != nil {
 		return out, err
 	}
@@ -136,7 +136,7 @@ func measure(ctx context.Context, list []workload.Request) (measured, error) {
 }
 
 // collect adds the requests that have finished since the last call.
-func collect(ctx context.Context, told *requests.Probe, out *measured) error {
+func collect(ctx context.Context, told *requests.Probe, out *served) error {
 	section, err := told.Read(ctx)
 	if err != nil {
 		return err
