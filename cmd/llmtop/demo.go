@@ -35,7 +35,8 @@ func newDemoCommand() *cobra.Command {
 		Short: "See it work: engine, load, screen, and after a while a fault",
 		Long: `Starts llmtop's own engine and a load on it as child processes, attaches the live screen,
 and lets a fault happen at a random moment after --after. The screen is not told which.
-With --twin the engine is simulated at the scale of GPUs, and those can fail as well.
+With --twin h100x8 the engine is simulated at the scale of GPUs, and those can fail as well;
+with --twin-at nothing happens but what that says (docs/twin-live.md).
 
 Faults: ` + strings.Join(demo.IDs(), ", ") + `.
 With --twin: ` + strings.Join(demo.TwinIDs(), ", ") + `.`,

@@ -60,7 +60,7 @@ func TestDocCommandsParse(t *testing.T) {
 	for name, text := range map[string]string{"main.go": packageComment(t), "README.md": readme(t), "docs/engine.md": document(t, "docs/engine.md"),
 		"docs/recording.md": document(t, "docs/recording.md"), "docs/otlp.md": document(t, "docs/otlp.md"),
 		"docs/engines.md": document(t, "docs/engines.md"), "docs/logs.md": document(t, "docs/logs.md"), "docs/gpu.md": document(t, "docs/gpu.md"),
-		"docs/host.md": document(t, "docs/host.md"), "docs/twin.md": document(t, "docs/twin.md")} {
+		"docs/host.md": document(t, "docs/host.md"), "docs/twin.md": document(t, "docs/twin.md"), "docs/twin-live.md": document(t, "docs/twin-live.md")} {
 		commands := commandsIn(text)
 		if len(commands) < 2 {
 			t.Errorf("%s: only %d commands found", name, len(commands))
@@ -177,7 +177,7 @@ func verifyUnit(t *testing.T, unit string) {
 func endsByItself(args []string) bool {
 	text := strings.Join(args, " ")
 	for _, prefix := range []string{"--once", "record -o", "info", "replay --once", "diagnose", "load",
-		"export", "extract", "redact", "verify", "repair", "profile", "mark", "compare"} {
+		"export", "extract", "redact", "verify", "repair", "profile", "mark", "compare", "twin"} {
 		if strings.HasPrefix(text, prefix) {
 			return true
 		}
@@ -188,7 +188,7 @@ func endsByItself(args []string) bool {
 // TestREADMENamesWhatIsThere holds the README's paths and faults against the tree.
 func TestREADMENamesWhatIsThere(t *testing.T) {
 	text := readme(t)
-	paths := regexp.MustCompile("`((?:cmd|probes|rules|panes|engine|testdata)(?:/[a-zA-Z0-9_.-]+)*)`").FindAllStringSubmatch(text, -1)
+	paths := regexp.MustCompile("`((?:cmd|probes|rules|panes|engine|testdata|scripts)(?:/[a-zA-Z0-9_.-]+)*)`").FindAllStringSubmatch(text, -1)
 	if len(paths) < 8 {
 		t.Fatalf("only %d paths found", len(paths))
 	}

@@ -58,6 +58,17 @@
 //	$ llmtop load --rate 2 --duration 3s http://127.0.0.1:8000
 //	$ llmtop demo
 //
+// Or a twin of it at the scale of GPUs, in virtual time: what runs and what goes wrong stands in
+// a text file (docs/twin.md), out comes a recording. In real time it answers HTTP
+// (docs/twin-live.md):
+//
+//	$ llmtop twin list scenarios
+//	$ llmtop twin check kv-pool
+//	$ llmtop twin run kv-pool -o kv-pool.llmrec
+//	$ llmtop twin trace kv-pool.llmrec -o requests.csv
+//	$ llmtop serve --twin h100x8 --twin-model "llama-3-70b fp8"
+//	$ llmtop demo --twin h100x8 --fault power-cap
+//
 // What serves on this host, what can be read here at all (docs/gpu.md), several engines as
 // one service, the engine's log, its traces, and a small request of llmtop's own
 // (docs/engines.md, logs.md, otlp.md):

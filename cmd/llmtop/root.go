@@ -36,7 +36,8 @@ engine's processes, e of the engines.`,
   llmtop --record night.llmrec :8000       and keep what is seen
   llmtop --ring 15m :8000                  or keep the past, for when something happens
   llmtop replay night.llmrec               look at it later
-  llmtop demo                              try it without an engine`,
+  llmtop demo                              try it without an engine
+  llmtop demo --twin h100x8                and with GPUs, simulated`,
 		Args:          cobra.ArbitraryArgs,
 		Version:       version(),
 		SilenceErrors: true,

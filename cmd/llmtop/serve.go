@@ -48,6 +48,10 @@ cache: /v1/chat/completions, /v1/completions, /v1/models, /health (ready; also
 /debug/pprof. Without --model it serves the small model that is built in. An API key
 is taken from ` + apiKeyVariable + `.
 
+With --twin no model runs: steps take the time that a model of real GPUs says they would, and
+answers are placeholder text (docs/twin-live.md). llmtop attached to it shows those GPUs and
+their host, marked SIMULATED.
+
 What happens to requests is logged as JSON lines, lengths and times, never text. The
 first SIGTERM or ctrl-c lets the requests in flight finish, a second one ends at once.`,
 		Args: cobra.NoArgs,

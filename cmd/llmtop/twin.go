@@ -24,7 +24,14 @@ func newTwinCommand() *cobra.Command {
 		Short: "Simulate an engine at the scale of GPUs",
 		Long: `A twin is a simulated engine: the same scheduler and block manager as llmtop's own, over a
 model of real GPUs, with what an engine's metrics, NVML and the host would show. What is
-simulated follows from a scenario, a text file (docs/twin.md); some come along.`,
+simulated follows from a scenario, a text file (docs/twin.md); some come along. Here it runs
+in virtual time; llmtop serve --twin and demo --twin do it in real time.`,
+		Example: `  llmtop twin list scenarios                     what comes along
+  llmtop twin show kv-pool                       its text
+  llmtop twin run kv-pool -o incident.llmrec     four minutes of four GPUs in a second or two
+  llmtop replay incident.llmrec                  look at it
+  llmtop twin check mine.scenario                what a scenario of your own means
+  llmtop twin list knobs                         what can be changed in it`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage(errors.New("what of the twin? give one of its commands"), "llmtop twin --help lists them")
@@ -49,8 +56,10 @@ func newTwinListCommand() *cobra.Command {
 		names[i] = l.name
 	}
 	return &cobra.Command{
-		Use:       "list [" + strings.Join(names, "|") + "]",
-		Short:     "List what scenarios may name",
+		Use:   "list [" + strings.Join(names, "|") + "]",
+		Short: "List what scenarios may name",
+		Long: `Lists what scenarios may name, all of it or one of the lists. The lines are long: in a small
+terminal, llmtop twin list knobs | less -S.`,
 		ValidArgs: names,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -28,10 +28,11 @@ func newTwinRunCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run SCENARIO [-o FILE]",
 		Short: "Run a scenario in virtual time: verdicts, and a recording of it",
-		Long: `Runs a scenario (a file, or the name of a built-in one) in virtual time: hours in seconds.
-Prints each change of the verdict, then what became of the requests. With -o everything that
-llmtop would have seen is kept in a recording, marked simulated; the same scenario and seed
-make the same bytes. Nothing of the scenario's timeline is in the recording.`,
+		Long: `Runs a scenario (a file, or the name of one that comes along) in virtual time: minutes in a
+second, a day of many GPUs in minutes. Prints each change of the verdict, then what became of
+the requests. With -o everything that llmtop would have seen is kept in a new recording, marked
+simulated; the same scenario and seed make the same bytes. Nothing of the scenario's timeline is
+in the recording. The exit status is 0 whatever the verdicts: llmtop diagnose has theirs.`,
 		Args: one("a scenario: llmtop twin run SCENARIO -o FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.output != "" {

@@ -33,12 +33,19 @@ func TestDocs(t *testing.T) {
 	} else if got != string(text) {
 		t.Errorf("the tables of %s are not those of the code: run with -update", path)
 	}
-	example := regexp.MustCompile("(?s)```\n(gpu .*?)```").FindStringSubmatch(got)
-	if example == nil {
-		t.Fatal("no example")
+	examples := regexp.MustCompile("(?s)```\n(gpu .*?)```").FindAllStringSubmatch(got, -1)
+	if len(examples) < 2 {
+		t.Fatalf("%d examples", len(examples))
 	}
-	if _, err := parseText(example[1]); err != nil {
-		t.Errorf("the example: %v", err)
+	for _, e := range examples {
+		if _, err := parseText(e[1]); err != nil {
+			t.Errorf("an example: %v", err)
+		}
+	}
+	for _, name := range Personalities {
+		if !strings.Contains(got, "\n| `"+name+"` | ") {
+			t.Errorf("%s does not say what %s shows", path, name)
+		}
 	}
 	trace := regexp.MustCompile("(?s)```\n(arrival_.*?)```").FindStringSubmatch(got)
 	if trace == nil {
