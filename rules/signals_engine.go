@@ -91,6 +91,9 @@ func queueOldest(n *now) probes.Opt[float64] {
 			oldest = max(oldest, s.r.Stages[probes.StageQueue])
 		}
 	}
+	if oldest == 0 && float64(len(n.records.running)) < n.records.inFlight {
+		return missing() // engines tell of so many in flight, the oldest: those that wait are beyond
+	}
 	return probes.Some(oldest)
 }
 

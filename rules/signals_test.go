@@ -106,6 +106,17 @@ func TestWaitingRequestsCount(t *testing.T) {
 	near(t, s, "arrivals.rate", (10+13)/10.)
 }
 
+// TestOldestBeyondWhatIsTold: an engine tells of the oldest requests in flight; with none of
+// them waiting those that do are younger than they, and how old is not known.
+func TestOldestBeyondWhatIsTold(t *testing.T) {
+	now := section(10, 300)
+	now.Running = []*probes.Request{{Seq: 1, State: "decode"}, {Seq: 2, State: "prefill"}}
+	absent(t, signalsOf(sample(0, section(0, 0)), sample(10, now)), "queue.oldest", probes.NotSeen)
+	now = section(10, 2)
+	now.Running = []*probes.Request{{Seq: 1, State: "decode"}, {Seq: 2, State: "prefill"}}
+	near(t, signalsOf(sample(0, section(0, 0)), sample(10, now)), "queue.oldest", 0)
+}
+
 // TestRepeatedSectionsCountOnce: a slow probe's section is carried in several
 // samples; one that is too old stands for nothing.
 func TestRepeatedSectionsCountOnce(t *testing.T) {
