@@ -65,7 +65,7 @@ func TestWithhold(t *testing.T) {
 	}
 }
 
-func TestRetune(t *testing.T) {
+func TestRetuneKeepsLimits(t *testing.T) {
 	s, err := NewScheduler(Limits{MaxNumSeqs: 4, MaxBatchedTokens: 8}, NewBlockManager(8, 4, false))
 	if err != nil {
 		t.Fatal(err)

@@ -3,17 +3,19 @@ package panes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"llmtop/probes"
+	"llmtop/rules"
 )
 
 // titleRow says what is looked at and when: engine, mode, recording, gaps, clock.
 func titleRow(v *view, w int) row {
 	left := row{}.add(faint, " ").add(plain, firstLine(v.Title, "llmtop"))
 	right := row{}
-	if v.tick != nil && v.tick.Point.Simulated {
-		right = right.add(warn, "SIMULATED").add(plain, "  ")
+	if v.tick != nil {
+		right = append(right, simulatedRow(v.tick, w)...)
 	}
 	right = append(right, recordingRow(v, w)...)
 	if v.tick != nil {
@@ -22,6 +24,32 @@ func titleRow(v *view, w int) row {
 		}
 	}
 	return ends(w, left, append(right, modeRow(v, w)...))
+}
+
+// simulatedRow says that what is shown is simulated, and what of it where some engines are
+// real: GPUs and host are then those of the others.
+func simulatedRow(t *rules.Tick, w int) row {
+	if !t.Point.Simulated {
+		return nil
+	}
+	all, part := len(t.Instances), []string(nil)
+	for i := range t.Instances {
+		e := t.Instances[i].Engine
+		if slices.Contains(t.Point.SimulatedEngines, e.Endpoint) {
+			part = append(part, instanceName(e))
+		}
+	}
+	text := "SIMULATED"
+	switch {
+	case len(part) == 0 || len(part) == all:
+	case w < 100:
+		text += fmt.Sprintf(" %d OF %d", len(part), all)
+	case len(part) == 1:
+		text += ": GPUs, host and " + cut(part[0], 30)
+	default:
+		text += fmt.Sprintf(": GPUs, host and %d of %d engines", len(part), all)
+	}
+	return row{}.add(warn, text).add(plain, "  ")
 }
 
 // recordingRow names the file being written, or says why nothing is written to it.

@@ -21,6 +21,8 @@ type Sample struct {
 	Interval  time.Duration `json:"interval"` // planned time between ticks, ns
 	Simulated bool          `json:"simulated,omitempty"`
 
+	SimulatedEngines []string `json:"simulated_engines,omitempty"` // endpoints of those that are, where others may be real; none: all are, if Simulated
+
 	Scrapes    []*Scrape       `json:"-"` // engine endpoints, raw series; recorded in their own encoding
 	Requests   []*Requests     `json:"requests,omitempty"`
 	Host       *Host           `json:"host,omitempty"`

@@ -67,6 +67,21 @@ func TestAttachToATwin(t *testing.T) {
 	}
 }
 
+// Beside a real engine the sample says which of them is simulated.
+func TestAttachToATwinAndARealEngine(t *testing.T) {
+	real := pages(t, map[string]string{"/metrics": runningPage})
+	twin := pages(t, map[string]string{"/metrics": runningPage, "/debug/simulated": `{"simulated":"h100x8","host":{"cpus":4711}}`})
+	a := attach(attachOptions{urls: []string{real, twin}, interval: 50 * time.Millisecond, dcgm: noDCGM})
+	defer a.Close()
+	s, err := a.Next(t.Context())
+	for err == nil && !s.Simulated && s.Seq < 100 { // a busy machine answers late
+		s, err = a.Next(t.Context())
+	}
+	if err != nil || !slices.Equal(s.SimulatedEngines, []string{twin}) {
+		t.Errorf("%v, simulated: %v, want %s", err, s.SimulatedEngines, twin)
+	}
+}
+
 // once is a probe that has read something once.
 type once struct{ closed bool }
 

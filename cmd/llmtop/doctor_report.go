@@ -122,6 +122,8 @@ func (e *exam) report() probeReport {
 // inShort says how much a section holds.
 func inShort(s probes.Section) string {
 	switch s := s.(type) {
+	case nil:
+		return "nothing"
 	case *probes.Scrape:
 		text := fmt.Sprintf("%d series", len(s.Values))
 		if e := dialect.Decode(s); e != nil {

@@ -45,7 +45,7 @@ func (f *twinFlags) check(cmd *cobra.Command) error {
 			return usage(fmt.Errorf("--%s without --twin", name), "say which GPUs: --twin h100x8")
 		}
 	}
-	if f.gpu == "" {
+	if strings.TrimSpace(f.gpu) == "" {
 		if cmd.Flags().Changed("twin") {
 			return usage(errors.New("--twin: which GPUs?"), "such as --twin h100x8; llmtop twin list gpus has those there are")
 		}
@@ -134,8 +134,8 @@ func ofFlag(err error, name string, list []statement) error {
 	}
 	rest = strings.TrimSpace(rest)
 	for _, s := range settingOf {
-		if of, ok := strings.CutPrefix(rest, "engine: "+s.setting+": "); ok {
-			return fmt.Errorf("--%s: %s", s.flag, of)
+		if of, ok := strings.CutPrefix(strings.TrimPrefix(rest, "engine: "), s.setting); ok && of != "" && strings.ContainsRune(": ", rune(of[0])) {
+			return fmt.Errorf("--%s%s", s.flag, of)
 		}
 	}
 	word, _, _ := strings.Cut(list[n-1].text, " ")

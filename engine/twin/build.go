@@ -98,8 +98,11 @@ func (p *Plant) machines(endpoints []string) (err error) {
 
 // process is how the engine's processes are called on the GPUs.
 func (s *Scenario) process() string {
-	if s.Personality == "llamacpp" {
+	switch s.Personality {
+	case "llamacpp":
 		return "llama-server"
+	case "llmtop": // our own engine's page
+		return "llmtop"
 	}
 	return "python3"
 }

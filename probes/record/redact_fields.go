@@ -28,6 +28,8 @@ var fieldRules = map[string]rule{
 	"ProbeStatus.Name": {"names of probes", keepWords(probeNames...), (*redactor).probe},
 	"ProbeStatus.Err":  freeText,
 
+	"Sample.SimulatedEngines": endpointRule,
+
 	"Scrape.Endpoint":   endpointRule,
 	"Requests.Endpoint": endpointRule,
 	"Profile.Endpoint":  endpointRule,

@@ -34,6 +34,8 @@ type Probe struct {
 	err      error     // the address was no good
 	next     time.Time // not to be asked before
 
+	skew time.Duration // how far the engine's clock is ahead of ours, where that matters
+
 	told  atomic.Bool
 	asked chan struct{} // closed after the first read
 }
@@ -78,7 +80,7 @@ func (p *Probe) Read(ctx context.Context) (probes.Section, error) {
 	case err == nil:
 		p.told.Store(true)
 		return section, nil
-	case unreachable(err) && p.told.Load():
+	case errors.Is(err, errUnfit), unreachable(err) && p.told.Load():
 		return nil, err
 	case ctx.Err() != nil || unreachable(err):
 		return nil, nil
@@ -104,7 +106,13 @@ func (p *Probe) read(ctx context.Context) (*Section, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(page)
+	s, err := decode(page)
+	if err != nil {
+		return nil, err
+	}
+	s.Endpoint = p.endpoint
+	p.skew = s.onClock(p.skew, probes.Stamp(time.Now()))
+	return s, nil
 }
 
 // unreachable reports an error of an engine that may not be up yet: it has not answered.

@@ -84,6 +84,27 @@ func TestDecodeIsCleanAndBounded(t *testing.T) {
 	}
 }
 
+// Numbers that no reading has are none.
+func TestDecodeBoundsNumbers(t *testing.T) {
+	s, err := decode(page(`{"simulated":"x","host":{"load1":1e308,"memory_total_bytes":1e12},"sockets":{"full":[{"send_queue_bytes":-1e300}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Host.Load1.Seen() || s.Host.MemoryTotalBytes.Or(0) != 1e12 || s.Sockets.Full[0].SendQueueBytes != 0 {
+		t.Errorf("%+v, %+v", s.Host, s.Sockets)
+	}
+}
+
+// An engine that says that it is simulated and cannot be read is an error, whoever has been there before.
+func TestReadUnfit(t *testing.T) {
+	p := New("http://gpu-7:8000", Options{Transport: &within{Handler: answering(200, `{"simulated":"x","host":{"cpus":"many"}}`)}})
+	for range 2 {
+		if section, err := p.Read(context.Background()); section != nil || err == nil || !strings.Contains(err.Error(), "cannot unmarshal string") {
+			t.Errorf("%v, %v", section, err)
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	f.Add(`{"simulated":"x","gpu":{"devices":[{"name":"\u001b","power_watts":{"absent":"lost"}}]},"process":{"pid":-1}}`)
 	f.Fuzz(func(t *testing.T, body string) {
@@ -167,5 +188,54 @@ func TestRead(t *testing.T) {
 	}
 	if section, err := New("://", Options{}).Read(context.Background()); section != nil || err != nil {
 		t.Errorf("no address: %v, %v", section, err)
+	}
+}
+
+// Times are put on our clock, by an offset that stays as it is while answers take a little
+// more or less; what has no time, or one that cannot be, was read now.
+func TestClocks(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		ahead time.Duration // of the engine's clock
+	}{{"the same", -20 * time.Millisecond}, {"ahead", time.Hour}, {"behind", -3 * time.Minute}} {
+		var skew time.Duration
+		var last time.Time
+		for i := range 5 {
+			now := t0.Add(time.Duration(i)*time.Second + time.Duration(i%2)*80*time.Millisecond)
+			theirs := t0.Add(time.Duration(i)*time.Second + c.ahead)
+			s := &Section{GPU: &probes.GPU{At: theirs, Devices: []probes.GPUDevice{{At: theirs}}}, Host: &probes.Host{At: theirs, BootedAt: theirs.Add(-time.Hour)}}
+			skew = s.onClock(skew, now)
+			if off := now.Sub(s.GPU.At); off < 0 || off > 200*time.Millisecond || !s.GPU.At.Equal(s.Host.At) || !s.GPU.At.Equal(s.GPU.Devices[0].At) {
+				t.Errorf("%s: GPUs at %s, host at %s, now %s", c.name, s.GPU.At, s.Host.At, now)
+			}
+			if up := s.Host.At.Sub(s.Host.BootedAt); up != time.Hour {
+				t.Errorf("%s: up for %s", c.name, up)
+			}
+			if i > 0 && s.Host.At.Sub(last) != time.Second {
+				t.Errorf("%s: a second is %s", c.name, s.Host.At.Sub(last))
+			}
+			last = s.Host.At
+		}
+	}
+	for _, at := range []time.Time{{}, t0.AddDate(7000, 0, 0), t0.AddDate(-1000, 0, 0)} {
+		s := &Section{GPU: &probes.GPU{At: at, Devices: make([]probes.GPUDevice, 1)}, Host: &probes.Host{At: at}, Sockets: &probes.Sockets{}}
+		s.onClock(0, t0)
+		for _, got := range []time.Time{s.GPU.At, s.GPU.Devices[0].At, s.Sockets.At} {
+			if got.After(t0) || got.IsZero() {
+				t.Errorf("%s became %s", at, got)
+			}
+		}
+	}
+}
+
+func TestSectionNamesItsEngine(t *testing.T) {
+	p := New("http://gpu-7:8000", Options{Transport: &within{Handler: answering(200, `{"simulated":"h100x8"}`)}})
+	section, err := p.Read(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := probes.Sample{SimulatedEngines: []string{"http://gpu-6:8000"}}
+	if section.AddTo(&s); !reflect.DeepEqual(s.SimulatedEngines, []string{"http://gpu-6:8000", "http://gpu-7:8000"}) {
+		t.Errorf("simulated: %v", s.SimulatedEngines)
 	}
 }

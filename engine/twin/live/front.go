@@ -10,43 +10,6 @@ import (
 	"llmtop/engine/twin/machine"
 )
 
-// leastWait is too short to be waited for by itself; the thread owes it to what comes next.
-const leastWait = time.Millisecond
-
-// threads do one thing after the other each. They keep to what the model says: that a timer
-// of this machine is late makes one of them late, not all that wait for it.
-type threads struct {
-	mu   sync.Mutex
-	free []time.Time // when each has done all that it was given
-}
-
-// do is how long from now until the first that is free has done something that takes d.
-func (t *threads) do(now time.Time, d time.Duration) time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	first := &t.free[0]
-	for i := range t.free {
-		if t.free[i].Before(*first) {
-			first = &t.free[i]
-		}
-	}
-	if first.Before(now) {
-		*first = now
-	}
-	*first = first.Add(d)
-	return first.Sub(now)
-}
-
-// resize makes them so many. What was to be done by those that go is done by others.
-func (t *threads) resize(n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for len(t.free) < n {
-		t.free = append(t.free, time.Time{})
-	}
-	t.free = t.free[:n]
-}
-
 // front is what goes on between the network and the scheduler: an event loop reads requests,
 // puts prompts together and sends tokens; texts become tokens on threads of their own.
 type front struct {
@@ -110,10 +73,32 @@ func (f *front) charge(cost func(factors) (machine.Part, time.Duration)) (factor
 // turn sets the factors and returns what was spent since the last time.
 func (f *front) turn(to factors) (spent [machine.NumParts]time.Duration) {
 	f.tokenizers.resize(to.tokenizers)
+	now := time.Now()
+	f.tokenizers.pace(now, f.text(to))
+	f.event.pace(now, f.request(to))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	spent, f.factors, f.spent = f.spent, to, spent
 	return spent
+}
+
+// What is usual: thousands of bytes of a prompt, tokens of an answer.
+const (
+	usualKB     = 4
+	usualAnswer = 200
+)
+
+// text is how long a usual text keeps a tokenizer thread.
+func (f *front) text(in factors) time.Duration {
+	return times(times(f.Tokenize, 1, in.tokenize)+times(f.TokenizeKB, usualKB, in.tokenize), 1, in.cpu)
+}
+
+// request is how long a usual request keeps the event loop.
+func (f *front) request(in factors) time.Duration {
+	d := times(f.Receive+f.Parse, 1, in.parse) + times(f.ReceiveKB+f.ParseKB, usualKB, in.parse) +
+		f.Handoff + times(f.Assemble, 1, in.assemble) + times(f.AssembleKTok, usualKB/tokenBytes, in.assemble) +
+		times(f.Detokenize, usualAnswer, in.detokenize) + times(f.Send, usualAnswer, 1)
+	return times(d, 1, in.cpu) + in.logLine
 }
 
 // tokenize takes as long as a text of so many bytes does.
@@ -157,10 +142,7 @@ func (f *front) detokenize() {
 
 // wait until a thread has done something.
 func (f *front) wait(on *threads, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	if wait := on.do(time.Now(), d); wait >= leastWait {
-		sleep(wait, f.done)
+	if d > 0 {
+		on.do(d, f.done)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"llmtop/engine"
 	"llmtop/engine/twin"
 	"llmtop/engine/twin/cost"
@@ -174,39 +172,6 @@ func TestAnswersEndByThemselves(t *testing.T) {
 	}
 	if len(a.open) != 0 {
 		t.Errorf("%d answers are never forgotten", len(a.open))
-	}
-}
-
-func TestVocabularyRoundTrips(t *testing.T) {
-	v := Vocabulary{new(front)}
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.String().Draw(t, "text")
-		ids := v.Encode(text, false)
-		var raw []byte
-		var shown strings.Builder
-		d := v.NewDecoder()
-		for _, id := range ids {
-			if id < shortest || id >= vocabSize || v.IsStop(id) {
-				t.Fatalf("token %d", id)
-			}
-			raw = append(raw, v.Bytes(id)...)
-			shown.WriteString(d.Push(id))
-		}
-		if string(raw) != text {
-			t.Errorf("%q became %q", text, raw)
-		}
-		if shown.String()+d.Flush() != strings.ToValidUTF8(text, "�") && !strings.Contains(text, "�") && len(text) == len(strings.ToValidUTF8(text, "")) {
-			t.Errorf("%q is shown as %q", text, shown.String())
-		}
-	})
-	if n := len(v.Encode(strings.Repeat("four bytes a token, about. ", 400), false)); n < 2600 || n > 2800 {
-		t.Errorf("10800 bytes are %d tokens", n)
-	}
-	if got := v.Encode("a<|eot_id|>b", true); len(got) != 3 || got[1] != endTurn {
-		t.Errorf("control token: %v", got)
-	}
-	if got := v.Encode("<|eot_id|>", false); slices.Contains(got, endTurn) {
-		t.Errorf("a control token is forged: %v", got)
 	}
 }
 

@@ -53,15 +53,25 @@ func (v Vocabulary) Encode(text string, special bool) []int {
 	return appendBytes(ids, text)
 }
 
-// nextControl finds the first control token that is written in a text; -1: none.
+// opening is what every control token begins with.
+const opening = "<|"
+
+// nextControl finds the first control token that is written in a text; -1: none. What it has
+// looked at it does not look at again, whatever the text: prompts of millions of marks come.
 func nextControl(text string) (at, control int) {
-	control = -1
-	for c, mark := range controls {
-		if i := strings.Index(text, mark); i >= 0 && (control < 0 || i < at) {
-			at, control = i, c
+	for {
+		i := strings.Index(text[at:], opening)
+		if i < 0 {
+			return at, -1
 		}
+		at += i
+		for c, mark := range controls {
+			if strings.HasPrefix(text[at:], mark) {
+				return at, c
+			}
+		}
+		at += len(opening)
 	}
-	return at, control
 }
 
 func appendBytes(ids []int, text string) []int {
