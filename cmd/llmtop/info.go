@@ -66,7 +66,11 @@ func describe(i record.Info) string {
 	for _, e := range i.Engines {
 		line("engine", "%s", e)
 	}
-	if i.Manifest.Version != "" { // it was not lost
+	switch {
+	case i.Manifest.Version == "": // it was lost
+	case i.Manifest.Simulated:
+		line("made by", "llmtop %s, simulated: nothing in it was read of a host", i.Manifest.Version)
+	default:
 		line("made by", "llmtop %s on %s (%s, %d CPUs)", i.Manifest.Version, i.Manifest.Host, i.Manifest.OS, i.Manifest.CPUs)
 	}
 	describeFacts(line, &i.Manifest)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"time"
@@ -34,11 +35,12 @@ shared prefixes found in the cache), not a run.`,
 // shownEvents bounds how many changes are printed.
 const shownEvents = 40
 
-func printScenario(out io.Writer, s *twin.Scenario) error {
+func printScenario(w io.Writer, s *twin.Scenario) error {
 	e, err := s.Estimate()
 	if err != nil {
 		return err
 	}
+	out := bufio.NewWriter(w)
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-10s  %s\n", name, oneLine(fmt.Sprintf(format, args...)))
 	}
@@ -63,7 +65,7 @@ func printScenario(out io.Writer, s *twin.Scenario) error {
 		}
 		line("at "+c.At.Round(time.Millisecond).String(), "%s", c.Change)
 	}
-	return nil
+	return out.Flush()
 }
 
 // deployed says what runs where.

@@ -40,14 +40,14 @@ in the recording. The exit status is 0 whatever the verdicts: llmtop diagnose ha
 					return err
 				}
 			}
-			if err := checkDuration("duration", o.duration); err != nil {
-				return err
-			}
 			sc, err := readScenario(args[0])
 			if err != nil {
 				return err
 			}
-			return runScenario(cmd, o.changed(cmd, sc), o)
+			if sc, err = o.changed(cmd, sc); err != nil {
+				return err
+			}
+			return runScenario(cmd, sc, o)
 		},
 	}
 	f := cmd.Flags()
@@ -60,14 +60,18 @@ in the recording. The exit status is 0 whatever the verdicts: llmtop diagnose ha
 }
 
 // changed is the scenario with what the flags say.
-func (o *twinRunOptions) changed(cmd *cobra.Command, sc twin.Scenario) twin.Scenario {
+func (o *twinRunOptions) changed(cmd *cobra.Command, sc twin.Scenario) (twin.Scenario, error) {
 	if cmd.Flags().Changed("seed") {
 		sc.Seed = o.seed
 	}
-	if o.duration > 0 {
-		sc.Duration = o.duration
+	if !cmd.Flags().Changed("duration") {
+		return sc, nil
 	}
-	return sc
+	sc, err := sc.Lasting(o.duration)
+	if err != nil {
+		return sc, usage(fmt.Errorf("--duration: %w", err), "")
+	}
+	return sc, nil
 }
 
 func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err error) {
@@ -88,13 +92,17 @@ func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err er
 			kept.discard()
 		}
 	}()
+	left := ""
+	if o.output != "" {
+		left = "no file was left"
+	}
 	begun := time.Now()
 	if err := advance(cmd, s, kept, sc, o); err != nil {
-		return interruption(err, "no file was left")
+		return interruption(err, left)
 	}
 	copied, err := kept.close(cmd.Context())
 	if err != nil {
-		return failed(err, "no file was left")
+		return interruption(err, left)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s simulated in %s\n%s", sc.Duration, time.Since(begun).Round(time.Millisecond), run.Summary())
 	if o.output != "" {

@@ -125,7 +125,9 @@ func (p *Plant) parts() (Parts, error) {
 	source := sc.Source
 	if source == nil {
 		var err error
-		if source, err = workload.New(sc.Workload, sc.Seed, p.Board); err != nil {
+		w := sc.Workload
+		w.Delay = sc.Warm // a trace begins with the run
+		if source, err = workload.New(w, sc.Seed, p.Board); err != nil {
 			return Parts{}, err
 		}
 	}

@@ -86,7 +86,7 @@ func (r *replica) retune() error {
 	r.pauses.set(or(b.At(knob.GC, n), 0), r.sim.now)
 	r.tokenizer.resize(int(or(b.At(knob.TokenizerThreads, n), float64(max(1, r.sim.front.Threads)))))
 	r.adapters.resize(r, int(or(b.At(knob.LoRASlots, n), float64(sc.Slots))))
-	r.withheld.want(r.most() - max(1, int(math.Round(float64(r.base)*b.At(knob.KVPool, n)))))
+	r.withheld.want(r.blocks.Total() - max(1, int(math.Round(float64(r.base)*b.At(knob.KVPool, n)))))
 	if err := r.scheduler.Retune(r.tuned()); err != nil {
 		return err
 	}

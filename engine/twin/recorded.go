@@ -18,7 +18,7 @@ import (
 //
 // What prompts share is not recorded, only how many of a prompt's tokens were in the cache. So
 // requests of which as many were, are taken for ones with the same prefix of that length; those
-// whose number no other has, for turns of conversations, which begin alike as far as the cache
+// whose number few others have, for turns of conversations, which begin alike as far as the cache
 // reached. A replay with a cache of that size finds about as many tokens again.
 type Recorded struct {
 	From, To time.Time // both included
@@ -38,7 +38,11 @@ type recordedRow struct {
 	cached int
 }
 
-// common is the prefix of what no other request shares its number of cached tokens with.
+// fewAlike is how many requests have to have as many cached tokens before that is more than chance: the
+// first of them finds nothing when they are replayed.
+const fewAlike = 8
+
+// common is the prefix of what few other requests share their number of cached tokens with.
 const common = workload.MaxTokens + 1
 
 // Add takes the sections of a sample. A section that is there again counts once.
@@ -112,7 +116,7 @@ func (t *Recorded) Rows() []workload.Row {
 		r := t.rows[i].Row
 		if cached := t.rows[i].cached; cached > 0 {
 			r.PrefixTokens, r.Prefix = int32(cached), uint64(cached)
-			if alike[cached] == 1 {
+			if alike[cached] < fewAlike {
 				r.Prefix = common
 			}
 		}

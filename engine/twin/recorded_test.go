@@ -1,6 +1,7 @@
 package twin
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -32,8 +33,18 @@ func TestRecorded(t *testing.T) {
 	if rows[0].At != time.Second || rows[1].At != 2*time.Second || rows[0].Output != 6 || rows[0].Class != engine.Background || rows[0].Unary {
 		t.Errorf("got %+v", rows)
 	}
-	if rows[0].Prefix != rows[1].Prefix || rows[0].PrefixTokens != 320 || rows[2].Prefix == rows[0].Prefix || rows[2].Prefix == 0 || rows[2].PrefixTokens != 720 {
+	if rows[0].Prefix != common || rows[1].Prefix != common || rows[0].PrefixTokens != 320 || rows[2].Prefix != common || rows[2].PrefixTokens != 720 {
 		t.Errorf("prefixes of %+v", rows)
+	}
+	many := &probes.Requests{At: noon.Add(5 * time.Second), Endpoint: "a"}
+	for i := range fewAlike {
+		many.Finished = append(many.Finished, request(fmt.Sprint(i), 4*time.Second, 300, 160, 9))
+	}
+	if err := rec.Add([]*probes.Requests{many}); err != nil {
+		t.Fatal(err)
+	}
+	if alike := rec.Rows(); alike[4].Prefix == common || alike[4].Prefix == 0 || alike[4].Prefix != alike[11].Prefix || alike[0].Prefix != common {
+		t.Errorf("prefixes of %+v", alike)
 	}
 	if rows[3].Prefix != 0 || rows[3].Class != engine.Normal || !rows[3].Unary {
 		t.Errorf("got %+v", rows[3])

@@ -25,6 +25,8 @@ type Run struct {
 	pages   []exposition.Page
 	watch   probes.Watcher
 	summary summary
+	warmed  bool
+	since   Tally // when it was warm
 
 	seq    uint64
 	at     time.Duration // since the engines began
@@ -65,7 +67,7 @@ func New(sc Scenario) (*Run, error) {
 		r.pages = append(r.pages, page)
 	}
 	r.shown.init(r)
-	return r, r.pass(sc.Warm)
+	return r, nil
 }
 
 // Next is the sample after the next interval; io.EOF ends the run.
@@ -77,16 +79,25 @@ func (r *Run) Next(ctx context.Context) (*probes.Sample, error) {
 	if r.at-sc.Warm+sc.Interval > sc.Duration {
 		return nil, io.EOF
 	}
-	if err := r.pass(r.at + sc.Interval); err != nil {
+	if !r.warmed {
+		if err := r.pass(ctx, sc.Warm); err != nil {
+			return nil, err
+		}
+		r.warmed, r.since = true, r.sim.Tally()
+	}
+	if err := r.pass(ctx, r.at+sc.Interval); err != nil {
 		return nil, err
 	}
 	r.seq++
 	return r.sample(), nil
 }
 
-// pass lets time pass until a time since the engines began.
-func (r *Run) pass(until time.Duration) error {
+// pass lets time pass until a time since the engines began, or until nobody waits for it.
+func (r *Run) pass(ctx context.Context, until time.Duration) error {
 	for r.at < until {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		to := min(until, r.at+slice)
 		if err := r.sim.Advance(to); err != nil {
 			return fmt.Errorf("at %s: %w", r.at-r.Scenario.Warm, err)
@@ -131,7 +142,7 @@ func (r *Run) ranks() int { return max(1, r.Scenario.TP) * max(1, r.Scenario.PP)
 func (r *Run) Tally() Tally { return r.sim.Tally() }
 
 // Summary says in a few lines what became of the requests since the first sample.
-func (r *Run) Summary() string { return r.summary.text(r.sim.InFlight()) }
+func (r *Run) Summary() string { return r.summary.text(r.since, r.sim.Tally(), r.sim.InFlight()) }
 
 // Facts are what a recording says of the run: what is simulated, not what happens to it.
 func (r *Run) Facts() map[string]string {

@@ -104,7 +104,7 @@ func (r *Run) engine(s *probes.Sample, n int, endpoint string) {
 	}
 	s.Probes = append(s.Probes, status)
 	told := r.sim.Requests(n, endpoint)
-	r.summary.add(told.Finished)
+	r.summary.add(told.Finished, sc.Start)
 	if !r.hides(WithoutStages) {
 		s.Requests = append(s.Requests, told)
 		s.Probes = append(s.Probes, ok("requests "+endpoint, s.At, sc.Interval))

@@ -39,6 +39,7 @@ type Scenario struct {
 	Workload workload.Config
 	Source   workload.Source // in place of Workload
 	Timeline []Event
+	turns    []turned // the statements that it was made of
 
 	Seed     uint64
 	Spread   float64       // parameters vary by this part, 0–0.5

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"llmtop/engine"
-	"llmtop/engine/twin/knob"
 	"llmtop/engine/twin/workload"
 	"llmtop/rules/roofline"
 )
@@ -24,15 +23,9 @@ func defaults() Scenario {
 	}
 }
 
-// Bounds of a run.
-const (
-	maxSamples  = 3_000_000
-	maxRequests = 1_000_000_000
-)
-
 // finish fills in what was not said and holds the whole together.
 func (p *parser) finish() error {
-	for _, part := range []func() error{p.layout, p.deployment, p.scheduler, p.requests, p.timeline, p.length} {
+	for _, part := range []func() error{p.layout, p.deployment, p.scheduler, p.requests, p.timeline, p.length, p.cache} {
 		if err := part(); err != nil {
 			return err
 		}
@@ -59,6 +52,10 @@ func (p *parser) layout() error {
 	if p.PP == 0 {
 		p.PP = 1
 	}
+	if least := max(1, p.TP) * p.PP * max(1, p.Replicas); least > p.GPUs {
+		p.at("tp", "replicas", "pp", "gpu")
+		return fmt.Errorf("tp %d × pp %d × replicas %d take %d GPUs, the host has %d", max(1, p.TP), p.PP, max(1, p.Replicas), least, p.GPUs)
+	}
 	switch {
 	case p.TP == 0 && p.Replicas == 0:
 		p.TP, p.Replicas = p.GPUs/p.PP, 1
@@ -82,12 +79,16 @@ func (p *parser) measured() error {
 			return fmt.Errorf("%s and linear exclude each other", s)
 		}
 	}
+	if p.Prefills > 0 {
+		p.at("disaggregate")
+		return errors.New("disaggregate and linear exclude each other: nothing is known of the way from one engine to another")
+	}
 	if p.Blocks == 0 {
 		p.at("linear")
 		return errors.New("linear: how large is its KV cache? add engine vllm blocks=4096")
 	}
 	p.TP, p.PP, p.Replicas = 1, 1, max(1, p.Replicas)
-	return p.prefills()
+	return nil
 }
 
 func (p *parser) prefills() error {
@@ -98,18 +99,22 @@ func (p *parser) prefills() error {
 	return nil
 }
 
-// deployment asks whether the model fits.
+// deployment asks whether the model fits, and the KV cache beside it.
 func (p *parser) deployment() error {
 	if p.Linear != nil {
 		return nil
 	}
 	p.at("model")
 	d := p.Deployment()
-	if p.Blocks > 0 {
-		return d.Validate()
+	m, err := d.Memory(p.Utilization, p.Step())
+	if err != nil {
+		return err
 	}
-	_, err := d.Memory(p.Utilization, p.Step())
-	return err
+	if p.Blocks*p.BlockSize > m.KVTokens {
+		p.at("engine")
+		return fmt.Errorf("blocks %d of %d tokens do not fit beside the model: there is room for %d", p.Blocks, p.BlockSize, m.KVTokens/p.BlockSize)
+	}
+	return nil
 }
 
 // Deployment is what each replica is.
@@ -138,12 +143,16 @@ func (p *parser) requests() error {
 	if w.Context == 0 {
 		w.Context = p.Model.Context
 	}
-	p.at("rate", "workload", "trace")
-	for _, s := range w.Streams {
-		if s.Share > 0 && w.Rate == 0 {
+	for i, s := range w.Streams {
+		p.line = p.loads[i]
+		switch {
+		case s.Share > 0 && w.Rate == 0:
 			return errors.New("workload: a share of what? add rate 12, or write rate=12 in place of share")
+		case s.Rate == 0 && w.Rate == 0:
+			return fmt.Errorf("workload %s: how often? write rate=5, or add rate 5 for all workloads together", s.Kind)
 		}
 	}
+	p.at("rate", "workload", "trace")
 	if w.Rate > 0 && len(w.Streams) > 0 {
 		shared := false
 		for _, s := range w.Streams {
@@ -154,27 +163,6 @@ func (p *parser) requests() error {
 		}
 	}
 	return w.Check()
-}
-
-// length bounds what a run does, the highest rate that is turned to included.
-func (p *parser) length() error {
-	if n := p.Duration / p.Interval; n > maxSamples {
-		p.at("duration", "interval")
-		return fmt.Errorf("%s in steps of %s are %d samples: there may be %d", p.Duration, p.Interval, n, maxSamples)
-	}
-	p.at("rate", "workload", "trace")
-	rate := p.Workload.MeanRate()
-	if n := rate * p.Duration.Seconds(); n > maxRequests {
-		return fmt.Errorf("%.3g requests per second for %s are %.3g requests: there may be %g", rate, p.Duration, n, float64(maxRequests))
-	}
-	for _, e := range p.Timeline {
-		if e.Change.Knob != knob.Rate || e.Change.Value*rate <= workload.MaxRate {
-			continue
-		}
-		p.line = e.Line
-		return fmt.Errorf("%s makes %.3g requests per second: there may be %d", e.Change, e.Change.Value*rate, workload.MaxRate)
-	}
-	return nil
 }
 
 // maxTraceBytes bounds a trace file: five million requests of some hundred bytes.

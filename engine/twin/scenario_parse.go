@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"llmtop/engine/twin/knob"
@@ -44,7 +45,7 @@ type parser struct {
 
 	line  int
 	said  map[string]int // the line of each statement that may stand once
-	turns []turned
+	loads []int          // the line of each workload
 }
 
 // parse is Parse with another way to open traces.
@@ -95,7 +96,10 @@ func (p *parser) lines(text []byte) error {
 
 // statement reads one line.
 func (p *parser) statement(text string) error {
-	word, rest, _ := strings.Cut(text, " ")
+	word, rest := text, ""
+	if i := strings.IndexFunc(text, unicode.IsSpace); i > 0 {
+		word, rest = text[:i], text[i:]
+	}
 	names := make([]string, len(statements))
 	for i, s := range statements {
 		if names[i] = s.name; s.name != word {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"llmtop/engine/twin/cost"
 	"llmtop/engine/twin/exposition"
@@ -46,7 +47,7 @@ var statements = []statement{
 		return nil
 	}},
 	{"spread", false, "spread 0.1", "by how much what nobody stated varies with the seed, 0 to 0.5 (0.1)", func(p *parser, s string) error { return number(&p.Spread, s, 0, 0.5) }},
-	{"duration", false, "duration 10m", "of the run (10m)", func(p *parser, s string) error { return duration(&p.Duration, s, time.Second, 31*24*time.Hour) }},
+	{"duration", false, "duration 10m", "of the run (10m)", func(p *parser, s string) error { return duration(&p.Duration, s, minDuration, maxDuration) }},
 	{"interval", false, "interval 1s", "from one sample to the next (1s)", func(p *parser, s string) error { return duration(&p.Interval, s, 100*time.Millisecond, time.Minute) }},
 	{"start", false, "start 2026-01-01T00:00:00Z", "when the run begins (that)", (*parser).start},
 	{"warm", false, "warm 1m", "for how long the engines have served when the run begins (1m)", func(p *parser, s string) error { return duration(&p.Warm, s, 0, time.Hour) }},
@@ -73,23 +74,37 @@ func Statements() []Statement {
 	return all
 }
 
+// maxGPUs is the most that a host has.
+const maxGPUs = 64
+
 // gpu reads "h100x8".
 func (p *parser) gpu(rest string) (err error) {
 	name, n := rest, 1
-	if i := strings.LastIndexAny(rest, "x×"); i > 0 {
-		number := strings.TrimLeft(rest[i:], "x×")
-		if v, err := strconv.Atoi(strings.TrimSpace(number)); err == nil {
-			name, n = strings.TrimSpace(rest[:i]), v
+	if p.GPU, err = roofline.LookupGPU(name); err != nil { // some names have an x themselves
+		name, n = countedName(rest)
+		if p.GPU, err = roofline.LookupGPU(name); err != nil && n > maxGPUs { // that was no count
+			return knob.Unknown("GPU", rest, gpuNames())
+		}
+		if err != nil {
+			return knob.Unknown("GPU", name, gpuNames())
 		}
 	}
-	if n < 1 || n > 64 {
-		return fmt.Errorf("%d of them: a host has 1 to 64", n)
+	if n < 1 || n > maxGPUs {
+		return fmt.Errorf("%d of them: a host has 1 to %d", n, maxGPUs)
 	}
 	p.GPUs = n
-	if p.GPU, err = roofline.LookupGPU(name); err != nil {
-		return knob.Unknown("GPU", name, gpuNames())
-	}
 	return nil
+}
+
+// countedName splits "h100x8"; without a number it is one.
+func countedName(text string) (string, int) {
+	if i := strings.LastIndexAny(text, "x×"); i > 0 {
+		number := strings.TrimLeft(text[i:], "x×")
+		if n, err := strconv.Atoi(strings.TrimSpace(number)); err == nil {
+			return strings.TrimSpace(text[:i]), n
+		}
+	}
+	return text, 1
 }
 
 func gpuNames() []string {
@@ -112,10 +127,7 @@ func (p *parser) model(rest string) (err error) {
 	}
 	words = words[1:]
 	if len(words) > 0 && !strings.Contains(words[0], "=") {
-		if p.Weights, err = roofline.LookupDType(words[0]); err != nil {
-			return err
-		}
-		words = words[1:]
+		words[0] = "weights=" + words[0]
 	}
 	return named(words, func(name, value string) (err error) {
 		switch name {
@@ -153,6 +165,7 @@ func (p *parser) workload(rest string) error {
 	if len(p.Workload.Streams) == workload.MaxStreams {
 		return fmt.Errorf("more than %d of them", workload.MaxStreams)
 	}
+	p.loads = append(p.loads, p.line)
 	s, err := workload.ParseStream(rest)
 	p.Workload.Streams = append(p.Workload.Streams, s)
 	return err
@@ -190,7 +203,11 @@ func (p *parser) start(rest string) (err error) {
 }
 
 func (p *parser) without(rest string) error {
-	for _, w := range strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' }) {
+	words := strings.FieldsFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || r == ',' })
+	if len(words) == 0 {
+		return fmt.Errorf("no section is named; there are %s", strings.Join(Sections, ", "))
+	}
+	for _, w := range words {
 		if !slices.Contains(Sections, w) {
 			return knob.Unknown("section", w, Sections)
 		}

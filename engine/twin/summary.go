@@ -9,46 +9,48 @@ import (
 	"llmtop/probes"
 )
 
-// summary counts what became of the requests that engines told of.
+// summary measures the requests that engines told of and that came to their end.
 type summary struct {
-	finishes        map[string]int
-	prompt, output  float64 // tokens of those that came to their end
+	prompt, output  float64 // tokens
 	ttft, tpot, e2e quantiles
 }
 
-func (s *summary) add(finished []*probes.Request) {
-	if s.finishes == nil {
-		s.finishes = map[string]int{}
-	}
+// add takes requests in; those that ended before a time are of no interest.
+func (s *summary) add(finished []*probes.Request, since time.Time) {
 	for _, q := range finished {
-		s.finishes[q.Finish]++
-		if q.Finish != "stop" && q.Finish != "length" {
+		e2e := q.E2ESeconds.Or(0)
+		if ended := q.Arrived.Add(seconds(e2e)); q.Finish != "stop" && q.Finish != "length" || ended.Before(since) {
 			continue
 		}
 		s.prompt += float64(q.PromptTokens)
 		s.output += float64(q.OutputTokens)
 		s.ttft.add(q.TTFTSeconds.Or(0))
-		s.e2e.add(q.E2ESeconds.Or(0))
+		s.e2e.add(e2e)
 		if v, ok := q.TPOTSeconds(); ok {
 			s.tpot.add(v)
 		}
 	}
 }
 
-func (s *summary) text(open int) string {
+// text says what became of all requests from one tally to another, and how long those took that were told of:
+// what fails with its process, or never gets to one, has no record.
+func (s *summary) text(since, now Tally, open int) string {
 	var b strings.Builder
-	done := s.finishes["stop"] + s.finishes["length"]
-	fmt.Fprintf(&b, "requests  %d done", done)
-	for _, finish := range []string{"error", "abort", "rejected"} {
-		if n := s.finishes[finish]; n > 0 {
-			fmt.Fprintf(&b, ", %d %s", n, finish)
+	fmt.Fprintf(&b, "requests  %d done", now.Finished-since.Finished)
+	for _, row := range []struct {
+		n    uint64
+		what string
+	}{{now.Failed - since.Failed, "failed"}, {now.Aborted - since.Aborted, "aborted"}, {now.Rejected - since.Rejected, "rejected"}} {
+		if row.n > 0 {
+			fmt.Fprintf(&b, ", %d %s", row.n, row.what)
 		}
 	}
 	fmt.Fprintf(&b, ", %d in flight\n", open)
-	if done == 0 {
+	told := float64(s.e2e.total)
+	if told == 0 {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "tokens    %.0f in, %.0f out a request\n", s.prompt/float64(done), s.output/float64(done))
+	fmt.Fprintf(&b, "tokens    %.0f in, %.0f out a request\n", s.prompt/told, s.output/told)
 	for _, row := range []struct {
 		name string
 		q    *quantiles

@@ -3,6 +3,7 @@ package knob
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,8 +28,16 @@ func ParseChange(text string) (Change, error) {
 	if k := &Table[c.Knob]; scope != Whole && scope != k.Scope {
 		return c, fmt.Errorf("%s is %s, not of a %s", k.Name, ofWhat[k.Scope], scopeWords[scope])
 	}
+	for _, w := range words[1:] {
+		if slices.Contains(before, w) {
+			return c, fmt.Errorf("%s stands before the knob, as in at 60s for 30s kv_pool ×0.3", w)
+		}
+	}
 	return c, c.value(strings.Join(words[1:], ""))
 }
+
+// before are words that scenarios write in front of a change.
+var before = []string{"for", "every", "over", "at"}
 
 // How a target begins, and what a knob is of.
 var (
@@ -131,11 +140,11 @@ func (k *Knob) number(text string) (float64, error) {
 	scale, ok := k.scale(unit)
 	switch {
 	case ok:
-		return v * scale, nil
+		return v*scale + 0, nil // not the zero that has a sign: things are divided by it
 	case unit == "":
 		return 0, fmt.Errorf("%s is in %s: write %s%[2]s, not %q", k.Name, k.Unit, digits, text)
 	case k.Unit == "":
-		return 0, fmt.Errorf("%s has no unit: write %s, not %q", k.Name, digits, text)
+		return 0, fmt.Errorf("%s has no unit: write %s, not %q", k.Name, strings.TrimSuffix(text, unit), text)
 	}
 	return 0, fmt.Errorf("%s is in %s, not in %q: write for example %s%[2]s", k.Name, k.Unit, unit, digits)
 }

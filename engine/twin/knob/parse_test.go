@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -63,6 +64,8 @@ func TestParseChangeErrors(t *testing.T) {
 		"graphs maybe":             "takes on or off",
 		"max_num_seqs 1.5":         "whole numbers",
 		"max_num_seqs 50%":         "has no unit",
+		"kv_pool ×0.3 for 30s":     "for stands before the knob",
+		"kv_pool ×0.3 ×0.4":        `write ×0.3, not "×0.3×0.4"`,
 		"restart now":              "takes no value",
 		"restart reset":            "nothing to reset",
 		"xid":                      "xid to what? it takes 1 to 999",
@@ -122,6 +125,14 @@ func TestTable(t *testing.T) {
 		if _, ok := units[k.Unit]; k.Unit != "" && !ok {
 			t.Errorf("%s: nothing is known of the unit %s", k.Name, k.Unit)
 		}
+	}
+}
+
+// Zero has no sign: what is divided by it must not come out as less than nothing.
+func TestZeroHasNoSign(t *testing.T) {
+	c, err := ParseChange("tokenizer ×-0")
+	if err != nil || math.Signbit(c.Value) || c.String() != "tokenizer ×0" {
+		t.Errorf("got %v, %v", c, err)
 	}
 }
 

@@ -67,8 +67,8 @@ func Unknown(what, name string, names []string) error {
 	if len(name) > 40 {
 		name = name[:40]
 	}
-	if near := nearest(name, names); near != "" {
-		return fmt.Errorf("there is no %s %q: did you mean %s?", what, name, near)
+	if near := nearest(name, names); len(near) > 0 && len(near) <= 3 {
+		return fmt.Errorf("there is no %s %q: did you mean %s?", what, name, strings.Join(near, " or "))
 	}
 	if len(names) > 12 {
 		return fmt.Errorf("there is no %s %q; llmtop twin list %ss lists them", what, name, what)
@@ -76,12 +76,16 @@ func Unknown(what, name string, names []string) error {
 	return fmt.Errorf("there is no %s %q; there are %s", what, name, strings.Join(names, ", "))
 }
 
-// nearest is the name with the fewest letters changed, "" when a third of them would have to be.
-func nearest(name string, names []string) string {
-	best, least := "", len(name)/3+1
+// nearest are the names with the fewest letters changed, none when more than a third of them would have to be.
+func nearest(name string, names []string) []string {
+	var best []string
+	least := len(name)/3 + 1
 	for _, n := range names {
-		if d := distance(name, n); d < least || (d == least && best == "") {
-			best, least = n, d
+		switch d := distance(name, n); {
+		case d < least:
+			best, least = []string{n}, d
+		case d == least:
+			best = append(best, n)
 		}
 	}
 	return best

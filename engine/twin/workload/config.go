@@ -12,7 +12,8 @@ type Config struct {
 	Rate    float64  // requests per second, mean, of the streams that have a share of it and no rate of their own
 	Streams []Stream // at most MaxStreams
 	Trace   *Trace
-	Speed   float64 // how many times as fast the trace comes; 0: 1
+	Speed   float64       // how many times as fast the trace comes; 0: 1
+	Delay   time.Duration // when the trace begins
 
 	Context int       // most tokens of a prompt and its answer; 0: 131072
 	Spread  float64   // what a kind brings along varies by this part; what a stream states does not

@@ -18,6 +18,7 @@ type Means struct {
 // Measure makes some requests and looks at them. What follows a time of day is looked at only where the run begins.
 func Measure(c Config, seed uint64, requests int) (Means, error) {
 	m := Means{}
+	c.Delay = 0
 	source, err := New(c, seed, knob.NewBoard(1, 1))
 	if err != nil {
 		return m, err

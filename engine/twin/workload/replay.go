@@ -27,7 +27,7 @@ const traceBytes = 4.2
 
 func newReplay(c *Config, seed uint64, board *knob.Board) *replay {
 	p := &replay{rows: c.Trace.Rows, salt: scramble(seed ^ wordTree), context: c.context(), numbers: numbers{board: board, seed: scramble(seed ^ wordContents)}}
-	p.clock = clock{pace: steady{}, rate: cmp.Or(c.Speed, 1), factor: board.Value(knob.Rate)}
+	p.clock = clock{pace: steady{}, rate: cmp.Or(c.Speed, 1), factor: board.Value(knob.Rate), from: c.Delay.Seconds()}
 	if len(p.rows) > 0 {
 		p.clock.start(p.rows[0].At.Seconds())
 	}
