@@ -65,7 +65,13 @@ func New(sc Scenario) (*Run, error) {
 		r.pages = append(r.pages, page)
 	}
 	r.shown.init(r)
-	return r, r.pass(sc.Warm)
+	if err := r.pass(sc.Warm); err != nil {
+		return nil, err
+	}
+	for n, endpoint := range sc.Endpoints() { // who begins to ask now is told of what finishes from now on
+		sim.Requests(n, endpoint)
+	}
+	return r, nil
 }
 
 // Next is the sample after the next interval; io.EOF ends the run.
@@ -115,12 +121,19 @@ func (r *Run) exchange(now, span time.Duration) {
 	}
 	for n := range r.host {
 		r.states = r.states[:0]
+		gone, killed := false, false
 		for i := range ranks {
-			if r.Fleet != nil {
-				r.states = append(r.states, r.Fleet.Condition(n*ranks+i))
+			if gpu := n*ranks + i; r.Fleet != nil {
+				r.states = append(r.states, r.Fleet.Condition(gpu))
+				gone = gone || r.Fleet.Lost(gpu)
+				killed = r.Fleet.Killed(gpu) || killed
 			}
 		}
 		r.sim.SetConditions(n, r.states, r.Host.Slowdown(n))
+		r.sim.SetGone(n, gone)
+		if killed {
+			r.sim.Crash(n)
+		}
 	}
 }
 
