@@ -68,6 +68,9 @@ func (a *adapters) load(r *replica, n, adapter int) {
 	work := times(r.sim.front.Adapter, r.slow.adapter)
 	a.slots[n] = slot{adapter: adapter, ready: a.loader.serve(r.sim.now, work, &r.pauses)}
 	a.in[adapter] = n
+	for i := range r.gpus {
+		r.gpus[i].Copied += r.sim.adapter
+	}
 }
 
 // give takes back what a job holds or waits for, and lets others go on.

@@ -23,6 +23,11 @@ func (s *Simulation) arrive(q *workload.Request) {
 		s.tally.Failed++
 		return
 	}
+	s.admit(q, r, first)
+}
+
+// admit begins the job of a request at a replica, and with prefill instances at one of those.
+func (s *Simulation) admit(q *workload.Request, r, first *replica) *job {
 	s.open++
 	j := r.begin(q, s.tally.Arrived)
 	if first != nil {
@@ -34,6 +39,7 @@ func (s *Simulation) arrive(q *workload.Request) {
 		j.arrived = true
 	}
 	r.read(j)
+	return j
 }
 
 // decoders are the replicas whose answers go to clients.

@@ -134,6 +134,9 @@ func (r *replica) close(j *job) {
 func (s *Simulation) release(j *job) {
 	j.leave(byFront)
 	j.leave(byWire)
+	if c := j.canary; c != nil {
+		c.over(j, s)
+	}
 	s.held -= j.prompt
 	if !j.prefill {
 		s.open--

@@ -132,10 +132,14 @@ func (p *Plant) parts() (Parts, error) {
 		}
 	}
 	d := sc.Deployment()
-	return Parts{
+	parts := Parts{
 		Source: source, Models: p.Models, Front: p.Front, Blocks: p.Blocks,
-		TokenBytes: d.Model.KVBytesPerToken(d.KV), Wire: sc.wire(), Held: p.Memory.Budget,
-	}, nil
+		TokenBytes: d.Model.KVBytesPerToken(d.KV), Wire: sc.wire(), Held: p.Memory.Budget, Weights: p.Memory.Weights,
+	}
+	if r, ok := p.Models[0].(*cost.Roofline); ok {
+		parts.Adapter = r.AdapterBytes()
+	}
+	return parts, nil
 }
 
 // wire is the bandwidth between prefill and decode instances of one host, in bytes a second:

@@ -30,7 +30,7 @@ func (r *replica) deliver() {
 			}
 			computed += held
 			r.scheduler.Computed(*item, held)
-			p.Drafts, p.Drafted, p.Accepted = p.Drafts+item.Drafts, p.Drafted+1, p.Accepted+held
+			p.Drafts, p.Drafted, p.Accepted = p.Drafts+1, p.Drafted+item.Drafts, p.Accepted+held
 			tokens += held
 		} else {
 			r.scheduler.Computed(*item, 0)

@@ -13,6 +13,10 @@ import (
 func (r *replica) gauges(t engine.Stats) {
 	w := &r.waits
 	st := &r.state
+	if !r.up {
+		*st = exposition.State{Adapters: st.Adapters[:0]}
+		return
+	}
 	*st = exposition.State{
 		Deferred: w.all, Grammar: w.by[aGrammar], Transfer: w.by[aTransfer], Used: t.Used - len(r.withheld.table), Cached: t.Cached,
 		Back: r.back, Swapped: r.swapped, RunningBy: t.Running, WaitingBy: t.Waiting, Adapters: st.Adapters[:0],

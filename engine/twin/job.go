@@ -41,6 +41,7 @@ type job struct {
 	finish  engine.Finish
 	replica *replica
 	peer    *job
+	canary  *canary // it is one
 
 	number   uint64        // of the request
 	order    uint64        // of arrival at the replica

@@ -12,12 +12,13 @@ import (
 type factors struct {
 	parse, tokenizer, assemble, detokenizer, multimodal, grammar, adapter float64
 
-	lock   float64
-	line   time.Duration // for each line that is logged
-	admit  bool
-	hang   bool
-	shapes float64 // share of steps with a new one
-	holds  float64 // chance that a guess does
+	lock    float64
+	line    time.Duration // for each line that is logged,
+	verbose time.Duration // of it, not for the disk
+	admit   bool
+	hang    bool
+	shapes  float64 // share of steps with a new one
+	holds   float64 // chance that a guess does
 }
 
 // dueTurn is when the next change of the scenario comes.
@@ -48,7 +49,7 @@ func (s *Simulation) turned() {
 		s.each(c.Target, (*replica).restart)
 	}
 	for _, r := range s.replicas {
-		r.lose(r.lacksGPU())
+		r.lose(r.gone || r.lacksGPU())
 		r.step() // what it was waiting for may be there
 	}
 }
@@ -78,10 +79,11 @@ func (r *replica) retune() error {
 	r.slow = factors{
 		parse: b.At(knob.Parse, n), tokenizer: b.At(knob.Tokenizer, n), assemble: b.At(knob.Assemble, n), detokenizer: b.At(knob.Detokenizer, n),
 		multimodal: b.At(knob.Multimodal, n), grammar: b.At(knob.GrammarCompile, n), adapter: b.At(knob.LoRALoad, n),
-		lock: or(b.At(knob.Lock, n), 0), line: milliseconds(or(b.At(knob.LogLine, n), 0) + or(b.Value(knob.Disk), 0)),
+		lock: or(b.At(knob.Lock, n), 0), verbose: milliseconds(or(b.At(knob.LogLine, n), 0)),
 		admit: b.OnAt(knob.Admission, n), hang: b.OnAt(knob.Hang, n), shapes: or(b.At(knob.NewShapes, n), 0),
 		holds: min(1, r.sim.front.Acceptance*b.At(knob.SpecAcceptance, n)),
 	}
+	r.slow.line = r.slow.verbose + milliseconds(or(b.Value(knob.Disk), 0))
 	r.caching = b.OnAt(knob.PrefixCaching, n)
 	r.pauses.set(or(b.At(knob.GC, n), 0), r.sim.now)
 	r.tokenizer.resize(int(or(b.At(knob.TokenizerThreads, n), float64(max(1, r.sim.front.Threads)))))

@@ -82,9 +82,7 @@ func (r *replica) gpuLoads() []device.Load {
 		if r.steps > 0 {
 			r.shown[i].Batch /= r.steps
 		}
-		if r.shown[i].MemoryBytes = 0; r.up {
-			r.shown[i].MemoryBytes = r.heldBytes
-		}
+		r.shown[i].MemoryBytes = r.holds()
 	}
 	clear(r.gpus)
 	r.steps = 0
@@ -95,6 +93,7 @@ func (r *replica) gpuLoads() []device.Load {
 func (r *replica) hostLoad() machine.Load {
 	s := r.sim
 	r.account(s.now)
+	r.load.Read = r.reads()
 	l := r.load
 	l.Up, l.Loading, l.Connections = r.up, !r.up && !r.lost, r.jobs.count
 	for j := r.jobs.first; j != nil; j = j.after {
@@ -105,6 +104,10 @@ func (r *replica) hostLoad() machine.Load {
 	}
 	l.SendQueue += s.unsent() * float64(r.jobs.count) / float64(max(1, s.open))
 	r.load = machine.Load{}
+	if rest := l.Blocked - (s.now - r.taken); rest > 0 { // lines that wait for those before them
+		l.Blocked, r.load.Blocked = l.Blocked-rest, rest
+	}
+	r.taken = s.now
 	return l
 }
 

@@ -37,6 +37,21 @@ func (s *Simulation) SetConditions(replica int, gpus []cost.GPU, cpu float64) {
 	r.conditions.CPU = max(1, cpu)
 }
 
+// SetGone tells a replica whether one of its GPUs has left the bus: without all of them its
+// process does not live.
+func (s *Simulation) SetGone(replica int, gone bool) {
+	r := s.replicas[replica]
+	r.gone = gone
+	r.lose(gone || r.lacksGPU())
+}
+
+// Crash ends a replica's process, as an error of its GPU does. Whoever looks after it starts a new one.
+func (s *Simulation) Crash(replica int) {
+	if r := s.replicas[replica]; !r.lost {
+		r.restart()
+	}
+}
+
 // Up reports whether a replica's process serves; since is when it began to.
 func (s *Simulation) Up(replica int) (up bool, since time.Duration) {
 	r := s.replicas[replica]

@@ -32,12 +32,14 @@ type replica struct {
 	credit     float64
 	version    int     // counts upgrades
 	upgraded   float64 // times as long that its steps take since the last
-	lost       bool    // one of its GPUs is
+	lost       bool    // one of its GPUs is:
+	gone       bool    // nobody turned a knob for it
 
 	model      cost.Model
 	conditions cost.Conditions
 	page       exposition.Page // nil: nobody looks
 	launched   time.Duration   // its process began
+	loading    loading         // what it does until it serves
 	started    time.Duration   // it began to serve
 
 	// The front half.
@@ -73,8 +75,10 @@ type replica struct {
 	guided   int // in the batch
 	reading  int // slow clients
 	ring     ring
+	canary   canary
 
 	load  machine.Load
+	taken time.Duration // when it was last
 	gpus  []device.Load
 	shown []device.Load // as they were taken last
 	steps float64       // since then
@@ -152,5 +156,13 @@ const lockFree = 5 * time.Millisecond
 // logLine is how long the event loop waits for a line that it logs.
 func (r *replica) logLine() time.Duration {
 	r.load.Blocked += r.slow.line
+	r.spend(machine.Logging, lineWork+times(r.slow.verbose, verboseWork))
 	return r.slow.line
 }
+
+// What a line costs on the CPU: a usual one, and the part of the time of one that is slow for
+// what is written rather than for the disk: it is put together before it is waited for.
+const (
+	lineWork    = 20 * time.Microsecond
+	verboseWork = 0.2
+)

@@ -12,7 +12,8 @@ func (r *replica) restart() {
 	s := r.sim
 	r.launched = s.now
 	if !r.lost {
-		s.agenda.add(s.now+times(s.front.Load, s.board.At(knob.LoadTime, r.index)), served, int32(r.index), r.life)
+		r.loading = loading{began: s.now, takes: times(s.front.Load, s.board.At(knob.LoadTime, r.index))}
+		s.agenda.add(s.now+r.loading.takes, served, int32(r.index), r.life)
 	}
 }
 
@@ -51,7 +52,7 @@ func (r *replica) die() {
 	for _, v := range []*server{&r.loop, &r.text} {
 		v.clear()
 	}
-	r.load.Restarted = true
+	r.load.Restarted, r.load.Blocked = true, 0
 	for _, other := range s.decoders() {
 		other.bereave(r)
 	}

@@ -83,6 +83,9 @@ func (r *Run) Next(ctx context.Context) (*probes.Sample, error) {
 		if err := r.pass(ctx, sc.Warm); err != nil {
 			return nil, err
 		}
+		for n, endpoint := range sc.Endpoints() { // who begins to ask now is told of what finishes from now on
+			r.sim.Requests(n, endpoint)
+		}
 		r.warmed, r.since = true, r.sim.Tally()
 	}
 	if err := r.pass(ctx, r.at+sc.Interval); err != nil {
@@ -126,12 +129,19 @@ func (r *Run) exchange(now, span time.Duration) {
 	}
 	for n := range r.host {
 		r.states = r.states[:0]
+		gone, killed := false, false
 		for i := range ranks {
-			if r.Fleet != nil {
-				r.states = append(r.states, r.Fleet.Condition(n*ranks+i))
+			if gpu := n*ranks + i; r.Fleet != nil {
+				r.states = append(r.states, r.Fleet.Condition(gpu))
+				gone = gone || r.Fleet.Lost(gpu)
+				killed = r.Fleet.Killed(gpu) || killed
 			}
 		}
 		r.sim.SetConditions(n, r.states, r.Host.Slowdown(n))
+		r.sim.SetGone(n, gone)
+		if killed {
+			r.sim.Crash(n)
+		}
 	}
 }
 

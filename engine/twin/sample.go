@@ -30,15 +30,17 @@ type shown struct {
 	neighbours *probes.Neighbours
 	profile    *probes.Profile
 	configs    []*probes.EngineConfig
-	refused    []string // by replica: why it was not scraped; empty: it was
-	err        error    // of the profile
+	profiles   []probes.ProbeStatus
 	pace       map[string]time.Duration
 }
 
 func (s *shown) init(r *Run) {
 	n := r.Scenario.Replicas
-	s.scrapes, s.refused, s.configs = make([]*probes.Scrape, n), make([]string, n), make([]*probes.EngineConfig, n)
+	s.scrapes, s.configs = make([]*probes.Scrape, n), make([]*probes.EngineConfig, n)
 	s.pace = map[string]time.Duration{}
+	for _, endpoint := range r.Scenario.Endpoints() {
+		s.profiles = append(s.profiles, probes.ProbeStatus{Name: "profile " + endpoint, EverySeconds: profileEvery.Seconds() * float64(n)})
+	}
 }
 
 // due reports whether something that is read every so often is read now.
@@ -103,39 +105,56 @@ func (r *Run) engine(s *probes.Sample, n int, endpoint string) {
 		s.Configs = append(s.Configs, c)
 	}
 	s.Probes = append(s.Probes, status)
+	r.canary(s, n, endpoint)
 	told := r.sim.Requests(n, endpoint)
-	r.summary.add(told.Finished, sc.Start)
+	if n >= sc.Prefills { // the others compute the prompts of the same requests
+		r.summary.add(told.Finished)
+	}
 	if !r.hides(WithoutStages) {
 		s.Requests = append(s.Requests, told)
 		s.Probes = append(s.Probes, ok("requests "+endpoint, s.At, sc.Interval))
 	}
 }
 
-// profiles adds a profile of each engine in turn.
+// canary adds how the newest request of our own fared, and sends another when it is time.
+func (r *Run) canary(s *probes.Sample, n int, endpoint string) {
+	every := r.Scenario.Canary
+	if every <= 0 || n < r.Scenario.Prefills {
+		return
+	}
+	status := probes.ProbeStatus{Name: "canary " + endpoint, EverySeconds: every.Seconds()}
+	if c := r.sim.Canary(n, endpoint); c != nil {
+		status.At, status.Err, status.LatencySeconds = c.At, c.Err, c.E2ESeconds
+		s.Canaries = append(s.Canaries, c)
+	}
+	s.Probes = append(s.Probes, status)
+	if r.shown.due("canary"+strconv.Itoa(n), r.at, every) {
+		r.sim.SendCanary(n)
+	}
+}
+
+// profiles adds the newest profile: they are taken of each engine in turn.
 func (r *Run) profiles(s *probes.Sample) {
 	if r.hides(WithoutProfile) {
 		return
 	}
 	endpoints := r.Scenario.Endpoints()
-	name := "profile " + endpoints[0]
 	if r.at >= profileSeconds*time.Second && r.shown.due("profile", r.at, profileEvery) {
-		n := int(r.at/profileEvery) % len(endpoints)
-		name = "profile " + endpoints[n]
-		p, err := r.Host.Profile(n, s.At, profileSeconds)
-		if r.shown.err = err; err == nil && p != nil {
-			p.Endpoint = endpoints[n]
-			r.shown.profile = p
-		}
+		r.profile(int(r.at/profileEvery)%len(endpoints), s.At)
 	}
 	s.Profile = r.shown.profile
-	status := probes.ProbeStatus{Name: name, EverySeconds: profileEvery.Seconds()}
-	if s.Profile != nil {
-		status.At = s.Profile.At
+	s.Probes = append(s.Probes, r.shown.profiles...)
+}
+
+// profile takes one of an engine, which cannot be had while its process is away.
+func (r *Run) profile(n int, at time.Time) {
+	status := &r.shown.profiles[n]
+	p, err := r.Host.Profile(n, at, profileSeconds)
+	if status.Err = ""; err != nil {
+		status.Err = err.Error()
+		return
 	}
-	if r.shown.err != nil {
-		status.Err = r.shown.err.Error()
-	}
-	s.Probes = append(s.Probes, status)
+	p.Endpoint, status.At, r.shown.profile = r.Scenario.Endpoints()[n], probes.Stamp(at), p
 }
 
 // ok is a probe that went well.

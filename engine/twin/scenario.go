@@ -47,7 +47,8 @@ type Scenario struct {
 	Warm     time.Duration // for how long the engines have served by then
 	Duration time.Duration
 	Interval time.Duration
-	Without  []string // sections that nobody sees: gpu, host, stages, profile
+	Canary   time.Duration // how often llmtop sends a request of its own to each engine, as clients do; 0: it does not
+	Without  []string      // sections that nobody sees: gpu, host, stages, profile
 }
 
 // Event is a change of a knob at a time.

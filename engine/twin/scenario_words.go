@@ -51,6 +51,7 @@ var statements = []statement{
 	{"interval", false, "interval 1s", "from one sample to the next (1s)", func(p *parser, s string) error { return duration(&p.Interval, s, 100*time.Millisecond, time.Minute) }},
 	{"start", false, "start 2026-01-01T00:00:00Z", "when the run begins (that)", (*parser).start},
 	{"warm", false, "warm 1m", "for how long the engines have served when the run begins (1m)", func(p *parser, s string) error { return duration(&p.Warm, s, 0, time.Hour) }},
+	{"canary", false, "canary 10s", "how often llmtop sends each engine a request of its own, the way that clients do (never)", func(p *parser, s string) error { return duration(&p.Canary, s, time.Second, time.Hour) }},
 	{"without", false, "without profile gpu", "what nobody sees of it: gpu, host, stages, profile", (*parser).without},
 	{"at", true, "at 60s for 30s kv_pool ×0.3", "a change of a knob (llmtop twin list knobs)", (*parser).turn},
 }

@@ -22,7 +22,9 @@ type Parts struct {
 	Blocks     int     // of the KV cache of each replica
 	TokenBytes float64 // keys and values of a token
 	Wire       float64 // bytes a second from a prefill to a decode instance
-	Held       float64 // bytes that the engine holds on each of its GPUs
+	Held       float64 // bytes that the engine holds on each of its GPUs,
+	Weights    float64 // of them those of the model,
+	Adapter    float64 // and what a LoRA adapter has on each of them
 }
 
 // Simulation is a run in virtual time: requests arrive, a router picks a replica, they
@@ -36,6 +38,8 @@ type Simulation struct {
 	source   workload.Source
 	front    Front
 	wire     float64
+	weights  float64 // bytes of the model on each GPU of a replica,
+	adapter  float64 // and of an adapter
 
 	now      time.Duration
 	agenda   agenda
@@ -102,7 +106,7 @@ func NewSimulation(sc Scenario, board *knob.Board, p Parts) (*Simulation, error)
 	case sc.Prefills > 0 && !(p.Wire > 0):
 		return nil, errors.New("prefill instances need a way to the others")
 	}
-	s := &Simulation{scenario: sc, board: board, source: p.Source, front: p.Front, wire: p.Wire}
+	s := &Simulation{scenario: sc, board: board, source: p.Source, front: p.Front, wire: p.Wire, weights: p.Weights, adapter: p.Adapter}
 	s.network = network{up: newServer(1), down: newServer(1), rng: s.rng(0x6e6574)}
 	s.turns = slices.Clone(sc.Timeline)
 	slices.SortStableFunc(s.turns, func(a, b Event) int { return int(a.At - b.At) })

@@ -16,16 +16,15 @@ type summary struct {
 }
 
 // add takes requests in; those that ended before a time are of no interest.
-func (s *summary) add(finished []*probes.Request, since time.Time) {
+func (s *summary) add(finished []*probes.Request) {
 	for _, q := range finished {
-		e2e := q.E2ESeconds.Or(0)
-		if ended := q.Arrived.Add(seconds(e2e)); q.Finish != "stop" && q.Finish != "length" || ended.Before(since) {
+		if q.Finish != "stop" && q.Finish != "length" {
 			continue
 		}
 		s.prompt += float64(q.PromptTokens)
 		s.output += float64(q.OutputTokens)
 		s.ttft.add(q.TTFTSeconds.Or(0))
-		s.e2e.add(e2e)
+		s.e2e.add(q.E2ESeconds.Or(0))
 		if v, ok := q.TPOTSeconds(); ok {
 			s.tpot.add(v)
 		}

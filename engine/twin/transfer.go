@@ -24,6 +24,11 @@ func (r *replica) moving(to *job) time.Duration {
 	bytes := float64(to.prompt) * r.tokenBytes
 	r.load.TransferOut += bytes
 	to.replica.load.TransferIn += bytes
+	for _, at := range []*replica{r, to.replica} {
+		for i := range at.gpus {
+			at.gpus[i].LinkBytes += bytes / float64(len(at.gpus))
+		}
+	}
 	return s.front.Connect + seconds(bytes/(s.wire*s.board.Value(knob.Transfer)))
 }
 

@@ -125,6 +125,9 @@ func (r *Roofline) perGPU() {
 	r.adapterBytes = r.adapter() / n
 }
 
+// AdapterBytes are those that a LoRA adapter has on each GPU.
+func (r *Roofline) AdapterBytes() float64 { return r.adapterBytes }
+
 // adapter are the bytes of a LoRA adapter of all products of the layers: rank × (in + out) of each.
 func (r *Roofline) adapter() float64 {
 	m := &r.deployment.Model

@@ -18,7 +18,8 @@ type Load struct {
 	FLOPs       float64
 	Bytes       float64 // read and written in its memory
 	LinkBytes   float64 // sent to other GPUs
-	PCIeBytes   float64
+	PCIeBytes   float64 // of steps, both ways
+	Copied      float64 // from the host beside them: weights, adapters
 	Batch       float64 // sequences a step, mean: what fills the SMs
 	MemoryBytes float64 // that the engine holds
 }
@@ -31,5 +32,6 @@ func (l *Load) add(o *Load, part float64) {
 	l.Bytes += o.Bytes * part
 	l.LinkBytes += o.LinkBytes * part
 	l.PCIeBytes += o.PCIeBytes * part
+	l.Copied += o.Copied * part
 	l.Batch += o.Batch * float64(o.Kernel) * part
 }

@@ -16,6 +16,7 @@ type faults struct {
 	remapped, remappedBad  float64 // rows, after errors set right and after those that were not
 	pending, unrepaired    float64
 	action                 float64 // that the driver asks for
+	killed                 bool    // whoever computed there has lost what was in the memory
 	links                  float64 // errors of the NVLinks
 	linksDown              int
 }
@@ -56,6 +57,7 @@ func (f *faults) asks(action float64) { f.action = max(f.action, action) }
 
 // uncorrectable errors each cost a row of the memory, which waits for a reset to be replaced.
 func (f *faults) uncorrectable(n float64) {
+	f.killed = true
 	f.uncorrected += n
 	f.remappedBad += min(n, 8)
 	f.pending = 1
@@ -96,6 +98,14 @@ func (f *Fleet) takeMoments() {
 			g.faults.xid(xidContained, f.now)
 		})
 	}
+}
+
+// Killed reports whether the processes on a GPU have ended since the last call, because memory of
+// theirs could not be set right: the driver ends them.
+func (f *Fleet) Killed(i int) bool {
+	killed := f.gpus[i].faults.killed
+	f.gpus[i].faults.killed = false
+	return killed
 }
 
 // each does something to every GPU that a change is for.

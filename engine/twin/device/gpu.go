@@ -63,7 +63,7 @@ type board struct {
 type activity struct {
 	kernel, graphics, sm, occupancy, tensor, dram float64
 	own, ownDRAM, other, otherDRAM                float64 // of kernel and dram, each process's own
-	link, pcie                                    float64 // bytes/s, one way
+	link, pcie, copied                            float64 // bytes/s, one way
 }
 
 // totals are counted since the start. Those in cycles are weighed with the clock, as the
@@ -71,7 +71,7 @@ type activity struct {
 type totals struct {
 	at                                          time.Duration
 	cycles, graphics, sm, occupancy, tensor     float64
-	dram, link, pcie                            float64
+	dram, link, pcie, copied                    float64
 	joules                                      float64
 	power, swThermal, hwThermal, brake, replays float64
 }
@@ -181,7 +181,7 @@ func (g *gpu) activity(s *Spec, k *settings, dt float64) activity {
 	a.ownDRAM = min(w.Bytes/dt/s.Bandwidth, 1)
 	a.otherDRAM = min(k.other*g.otherDRAM*k.bandwidth, 1-a.ownDRAM)
 	a.dram = a.ownDRAM + a.otherDRAM
-	a.link, a.pcie = w.LinkBytes/dt, w.PCIeBytes/dt
+	a.link, a.pcie, a.copied = w.LinkBytes/dt, w.PCIeBytes/dt, w.Copied/dt
 	return a
 }
 
@@ -223,6 +223,7 @@ func (g *gpu) count(a activity, d time.Duration) {
 	t.dram += a.dram * dt
 	t.link += a.link * dt
 	t.pcie += a.pcie * dt
+	t.copied += a.copied * dt
 	t.joules += g.watts * dt
 	t.power += g.byPower * dt
 	t.swThermal += g.byHeat * dt

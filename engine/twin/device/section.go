@@ -154,7 +154,7 @@ func (g *gpu) readActivity(s *Spec, d *probes.GPUDevice) {
 	if s.NVLinks > 0 {
 		link = probes.Some((t.link - u.link) / dt)
 	}
-	pcie := (t.pcie - u.pcie) / dt
+	pcie, copied := (t.pcie-u.pcie)/dt, (t.copied-u.copied)/dt
 	d.NVLinkTxBytesPerS, d.NVLinkRxBytesPerS = link, link
 	if s.monitored() {
 		cycles := t.cycles - u.cycles
@@ -162,7 +162,7 @@ func (g *gpu) readActivity(s *Spec, d *probes.GPUDevice) {
 		d.GraphicsActiveRatio, d.SMActiveRatio = of(t.graphics, u.graphics), of(t.sm, u.sm)
 		d.SMOccupancyRatio, d.TensorActiveRatio = of(t.occupancy, u.occupancy), of(t.tensor, u.tensor)
 		d.DRAMActiveRatio = probes.Some(min((t.dram-u.dram)/dt, 1))
-		d.PCIeRxBytesPerS, d.PCIeTxBytesPerS = probes.Some(0.7*pcie+housekeeping), probes.Some(0.3*pcie+housekeeping)
+		d.PCIeRxBytesPerS, d.PCIeTxBytesPerS = probes.Some(0.7*pcie+copied+housekeeping), probes.Some(0.3*pcie+housekeeping)
 		if s.NVLinks == 0 { // what goes to other GPUs goes over PCIe, and as much comes
 			over := (t.link - u.link) / dt
 			d.PCIeRxBytesPerS, d.PCIeTxBytesPerS = probes.Some(d.PCIeRxBytesPerS.Or(0)+over), probes.Some(d.PCIeTxBytesPerS.Or(0)+over)

@@ -61,8 +61,8 @@ type Step struct {
 	First    int // first tokens generated
 	Gap      float64
 	Gapped   int // how many sequences got a token Gap seconds after their last one
-	Drafts   int // guesses held against what was picked, of so many sequences
-	Drafted  int
+	Drafts   int // sequences whose guesses were held against what was picked
+	Drafted  int // guesses of them
 	Accepted int
 	ByPlace  []int // of Accepted, by the position of the guess; nil: not known
 	Preempts int

@@ -209,8 +209,8 @@ func (h *Host) process(r *replica, seconds float64) {
 			}
 			c.write = (requests + steps/10) * h.lines
 		}
-		if r.load.Loading && p.role.ranked {
-			c.read = h.disk.loads * seconds / float64(h.ranks()*h.Replicas)
+		if r.load.Read > 0 && (p.role.ranked || len(r.processes) == 1) {
+			c.read = r.load.Read * h.disk.loads / h.disk.asked / float64(min(h.ranks(), len(r.processes)))
 		}
 		p.add(&c)
 		h.told.sum.add(&c)

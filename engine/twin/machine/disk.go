@@ -12,7 +12,8 @@ type disk struct {
 
 	queue    float64 // requests out, mean
 	latency  float64 // seconds of a write
-	loads    float64 // bytes a second of weights that are read
+	asked    float64 // bytes a second of weights that engines ask for,
+	loads    float64 // and that are read
 	total    float64
 	freeRoot float64
 }
@@ -42,22 +43,19 @@ const mostOut = 64
 func (d *disk) advance(h *Host, seconds float64) {
 	slow := amount(h.Board.Value(knob.Disk)) / 1000
 	d.latency = max(h.write, slow)
-	lines := 0.0
-	loading := false
+	lines, asked := 0.0, 0.0
 	for i := range h.replicas {
 		load := &h.replicas[i].load
 		lines += float64(load.Requests) + float64(load.Steps)/10
-		loading = loading || load.Loading
+		asked += load.Read / seconds
 	}
 	writes := h.writes + h.memory.swapped*1.2/32
 	writes = min(writes, mostOut/d.latency)
 	bytes := min(h.writes, writes)*24*kib + lines*h.lines/seconds + h.memory.swapped*1.2*page
 	reads, readBytes := 3+h.memory.swapped/4, 3*60*kib+h.memory.swapped*page
-	d.loads = 0
-	if loading {
-		d.loads = h.weights
-		reads, readBytes = reads+d.loads/weightPiece, readBytes+d.loads
-	}
+	d.loads = min(asked, h.weights) // the rest is in memory still
+	d.asked = asked
+	reads, readBytes = reads+d.loads/weightPiece, readBytes+d.loads
 	d.queue = writes*d.latency + reads*h.read
 	d.writes += writes * seconds
 	d.reads += reads * seconds

@@ -49,7 +49,8 @@ type Load struct {
 	Connections int // open now
 	Slow        int // of them with a client that reads slowly
 	SendQueue   float64
-	Up          bool // it serves
-	Loading     bool // its process runs and reads weights: it will serve
-	Restarted   bool // the process that there was has ended
+	Up          bool    // it serves
+	Loading     bool    // its process runs: it will serve
+	Read        float64 // bytes of weights that it has asked for meanwhile, all ranks
+	Restarted   bool    // the process that there was has ended
 }

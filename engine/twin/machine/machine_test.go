@@ -205,7 +205,7 @@ func TestRestart(t *testing.T) {
 	if got := second.Sockets.Connections.Or(-1); got != 120 {
 		t.Errorf("%g connections, want those of one replica", got)
 	}
-	loading := machine.Load{Loading: true}
+	loading := machine.Load{Loading: true, Read: 2e9}
 	loads := step(up, loading)
 	if n := len(loads.Process.Members); n != 12 {
 		t.Errorf("%d members while one loads, want 12", n)
