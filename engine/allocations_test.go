@@ -36,7 +36,7 @@ func TestPrefixCacheIsSmallAtFirst(t *testing.T) {
 	q := &Sequence{Prompt: make([]int, blocks*blockSize), computed: blocks * blockSize}
 	q.blocks, _ = m.Grow(nil, len(q.Prompt))
 	m.keep(q)
-	if got := cacheBytes(m); m.cache.listed != blocks || got > blocks*(64+blockSize*tokenSize) {
-		t.Errorf("%d bytes for %d blocks of which %d hold something", got, blocks, m.cache.listed)
+	if got := cacheBytes(m); len(knownNodes(m.cache)) != blocks || got > blocks*(64+blockSize*tokenSize) {
+		t.Errorf("%d bytes for %d blocks of which %d hold something", got, blocks, len(knownNodes(m.cache)))
 	}
 }

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"bytes"
-	"slices"
-)
+import "slices"
 
 // check holds a step against what must always be true. heads were the first of the
 // queues before it.
@@ -178,8 +175,8 @@ func (w *world) checkCache(t fataler) {
 			continue
 		}
 		holders[h.node]++
-		if got := w.runner.cache[block*w.blocks.blockSize:][:w.blocks.blockSize]; !bytes.Equal(encodeTokens(got), c.tokensOf(h.node)) {
-			t.Fatalf("block %d holds %v, is known for % x", block, got, c.tokensOf(h.node))
+		if got := w.runner.cache[block*w.blocks.blockSize:][:w.blocks.blockSize]; !c.is(h.node, nil, got) {
+			t.Fatalf("block %d holds %v, is known for %d", block, got, c.tokensOf(h.node))
 		}
 		if parent := c.nodes[c.nodes[h.node].parent]; parent.parent != 0 && parent.block == noBlock {
 			t.Fatalf("block %d goes on from a beginning that is lost", block)
@@ -188,15 +185,15 @@ func (w *world) checkCache(t fataler) {
 	checkNodes(t, c, holders)
 }
 
-// checkNodes: what is listed is what blocks hold or lost beginnings of that, roots are
-// those of what is listed, and each node is one of these or was forgotten.
+// checkNodes: what is known is what blocks hold or lost beginnings of that, roots are
+// those of what is known, and each node is one of these or was forgotten.
 func checkNodes(t fataler, c *prefixCache, holders map[uint32]int) {
 	t.Helper()
-	children := map[uint32]int{}
-	for _, node := range listedNodes(c) {
+	children, known := map[uint32]int{}, knownNodes(c)
+	for _, node := range known {
 		children[c.nodes[node].parent]++
 	}
-	for _, node := range listedNodes(c) {
+	for _, node := range known {
 		n := c.nodes[node]
 		if ring := ringOf(c, node); len(ring) != holders[node] || int(n.children) != children[node] || len(ring)+children[node] == 0 {
 			t.Fatalf("a prefix lists blocks %v, %d hold it; it counts %d children of %d", ring, holders[node], n.children, children[node])
@@ -211,9 +208,20 @@ func checkNodes(t fataler, c *prefixCache, holders map[uint32]int) {
 	for node := c.unused; node != 0; node = c.nodes[node].next {
 		unused++
 	}
-	if listed := len(listedNodes(c)); listed != c.listed || len(c.salts) != len(c.roots) || 1+listed+len(c.roots)+unused != len(c.nodes) {
-		t.Fatalf("%d nodes: %d listed (counted %d), %d roots (%d salts), %d unused", len(c.nodes), listed, c.listed, len(c.roots), len(c.salts), unused)
+	if listed := len(listedNodes(c)); listed != c.listed || len(c.salts) != len(c.roots) || 1+len(known)+len(c.roots)+unused != len(c.nodes) {
+		t.Fatalf("%d nodes: %d known, %d listed (counted %d), %d roots (%d salts), %d unused", len(c.nodes), len(known), listed, c.listed, len(c.roots), len(c.salts), unused)
 	}
+}
+
+// knownNodes are all prefixes: those that are listed and those that their parents know.
+func knownNodes(c *prefixCache) []uint32 {
+	nodes := listedNodes(c)
+	for _, n := range c.nodes {
+		if n.child != 0 {
+			nodes = append(nodes, n.child)
+		}
+	}
+	return nodes
 }
 
 func listedNodes(c *prefixCache) (nodes []uint32) {
@@ -232,10 +240,4 @@ func ringOf(c *prefixCache, node uint32) (blocks []int) {
 		blocks = append(blocks, int(b))
 	}
 	return blocks
-}
-
-func encodeTokens(tokens []int) []byte {
-	b := make([]byte, len(tokens)*tokenSize)
-	putTokens(b, tokens)
-	return b
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"encoding/binary"
 	"hash/maphash"
 )
@@ -11,16 +10,19 @@ import (
 // of one more block. There is one node for each prefix that is known, however many
 // blocks hold it, so that the same parent and the same tokens mean the same node.
 //
-// The hash narrows the search, the tokens and the parent decide: a collision costs a
-// comparison and is never a wrong hit, and no result depends on the seed. A node is
-// forgotten with its last block, once nothing goes on from it either.
+// Most prefixes go on in one way only, so a node knows its first child and that needs no
+// search: following a prompt reads each node and its tokens, and nothing else. Other
+// children are listed by hash. The hash narrows the search, the tokens and the parent
+// decide: a collision costs a comparison and is never a wrong hit, and no result depends
+// on the seed. A node is forgotten with its last block, once nothing goes on from it
+// either.
 //
 // Nothing is allocated for a block: nodes lie in one array, their tokens in another,
 // both grow with what is known and are used again, and links are indices.
 type prefixCache struct {
 	hash    func([]byte) uint64 // seeded anew in each process, so that no client can aim at a collision
 	nodes   []prefixNode        // 0 is none
-	tokens  []byte              // by node: those of its last block, four bytes each
+	tokens  []uint32            // by node: those of its last block; ids are smaller than the vocabulary
 	unused  uint32              // first of the forgotten nodes
 	buckets []uint32            // by the low bits of the hash: the first node; a power of two
 	listed  int                 // nodes in buckets
@@ -33,11 +35,13 @@ type prefixCache struct {
 // prefixNode is a prefix, or a root: the prefix of no tokens, one a salt.
 type prefixNode struct {
 	parent     uint32 // 0: a root
-	children   uint32 // nodes that go on from here
-	hash       uint32 // of the parent and the tokens
+	children   uint32 // nodes that go on from here,
+	child      uint32 // and the one that is not listed by hash; 0: none
+	hash       uint32 // of the parent and the tokens, if it is listed
 	next       uint32 // in the bucket, or of the forgotten nodes
 	block      uint32 // the first that holds it, which is given out; noBlock: none does
 	generation uint32 // how often the node has been forgotten
+	_          uint32 // so that none lies across two cache lines
 }
 
 // holder is a block's place among those that hold the same prefix. They form a ring,
@@ -50,7 +54,7 @@ type prefix struct{ node, generation uint32 }
 
 const (
 	noBlock   = ^uint32(0)
-	tokenSize = 4 // bytes; ids are smaller than the vocabulary
+	tokenSize = 4 // bytes
 )
 
 func newPrefixCache(numBlocks, blockSize int) *prefixCache {
@@ -89,10 +93,47 @@ func (c *prefixCache) root(salt string) uint32 {
 // find is the node of a parent and one block of tokens, 0 if it is not known. The
 // tokens come in two runs.
 func (c *prefixCache) find(parent uint32, tokens, more []int) uint32 {
-	return c.lookup(parent, c.hashed(parent, tokens, more))
+	p := &c.nodes[parent]
+	listed := p.children
+	if p.child != 0 {
+		if c.is(p.child, tokens, more) {
+			return p.child
+		}
+		listed--
+	}
+	if listed == 0 {
+		return 0
+	}
+	return c.lookup(parent, tokens, more)
 }
 
-// hashed notes a parent and tokens as the key and hashes it.
+// is reports whether the tokens of a node's last block are these.
+func (c *prefixCache) is(node uint32, tokens, more []int) bool {
+	have := c.tokensOf(node)
+	return begins(have, tokens) && begins(have[len(tokens):], more)
+}
+
+func begins(have []uint32, tokens []int) bool {
+	have = have[:len(tokens)]
+	for i, t := range tokens {
+		if have[i] != uint32(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup finds a node that is listed.
+func (c *prefixCache) lookup(parent uint32, tokens, more []int) uint32 {
+	hash := c.hashed(parent, tokens, more)
+	n := *c.bucket(hash)
+	for n != 0 && !(c.nodes[n].hash == hash && c.nodes[n].parent == parent && c.is(n, tokens, more)) {
+		n = c.nodes[n].next
+	}
+	return n
+}
+
+// hashed is the hash of a parent and tokens.
 func (c *prefixCache) hashed(parent uint32, tokens, more []int) uint32 {
 	binary.LittleEndian.PutUint32(c.key, parent)
 	rest := putTokens(c.key[tokenSize:], tokens)
@@ -108,24 +149,15 @@ func putTokens(to []byte, tokens []int) (rest []byte) {
 	return to
 }
 
-// lookup finds the node of the key.
-func (c *prefixCache) lookup(parent, hash uint32) uint32 {
-	n := *c.bucket(hash)
-	for n != 0 && !(c.nodes[n].parent == parent && bytes.Equal(c.tokensOf(n), c.key[tokenSize:])) {
-		n = c.nodes[n].next
-	}
-	return n
-}
-
 func (c *prefixCache) bucket(hash uint32) *uint32 { return &c.buckets[int(hash)&(len(c.buckets)-1)] }
 
 // tokensOf is the tokens of a node's last block.
-func (c *prefixCache) tokensOf(node uint32) []byte {
-	size := c.tokenBytes()
+func (c *prefixCache) tokensOf(node uint32) []uint32 {
+	size := c.blockSize()
 	return c.tokens[int(node)*size:][:size]
 }
 
-func (c *prefixCache) tokenBytes() int { return len(c.key) - tokenSize }
+func (c *prefixCache) blockSize() int { return len(c.key)/tokenSize - 1 }
 
 // add notes that a block, which holds nothing known yet, holds the tokens after a
 // parent, and returns that node.
@@ -133,17 +165,48 @@ func (c *prefixCache) add(block int, parent uint32, tokens, more []int) uint32 {
 	if c.keeps(block) {
 		panic("engine: a block's prefix is set once")
 	}
-	hash := c.hashed(parent, tokens, more)
-	n := c.lookup(parent, hash)
+	n := c.find(parent, tokens, more)
 	if n == 0 {
 		n = c.newNode()
 		c.nodes[n].parent = parent
-		copy(c.tokensOf(n), c.key[tokenSize:])
-		c.list(n, hash)
-		c.nodes[parent].children++
+		c.write(n, tokens, more)
+		c.adopt(parent, n, tokens, more)
 	}
 	c.hold(block, n)
 	return n
+}
+
+func (c *prefixCache) write(node uint32, tokens, more []int) {
+	to := c.tokensOf(node)
+	for i, t := range tokens {
+		to[i] = uint32(t)
+	}
+	to = to[len(tokens):]
+	for i, t := range more {
+		to[i] = uint32(t)
+	}
+}
+
+// adopt makes a new node be found from its parent.
+func (c *prefixCache) adopt(parent, node uint32, tokens, more []int) {
+	p := &c.nodes[parent]
+	p.children++
+	if p.child == 0 {
+		p.child = node
+		return
+	}
+	c.list(node, c.hashed(parent, tokens, more))
+}
+
+// abandon is the opposite of adopt.
+func (c *prefixCache) abandon(parent, node uint32) {
+	p := &c.nodes[parent]
+	p.children--
+	if p.child == node {
+		p.child = 0
+		return
+	}
+	c.unlist(node)
 }
 
 // hold puts a block behind the others that hold a prefix.
@@ -188,9 +251,8 @@ func (c *prefixCache) prune(node uint32) {
 			c.forget(node)
 			return
 		}
-		c.unlist(node)
+		c.abandon(parent, node)
 		c.forget(node)
-		c.nodes[parent].children--
 		node = parent
 	}
 }

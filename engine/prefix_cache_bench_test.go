@@ -31,7 +31,7 @@ func BenchmarkPrefixCache(b *testing.B) {
 			for n := 0; n < b.N; n += blocks {
 				pass()
 			}
-			b.ReportMetric(float64(cacheBytes(m)-len(m.cache.tokens))/float64(total), "bytes/block")
+			b.ReportMetric(float64(cacheBytes(m)-len(m.cache.tokens)*tokenSize)/float64(total), "bytes/block")
 		})
 	}
 }
@@ -40,5 +40,5 @@ func BenchmarkPrefixCache(b *testing.B) {
 func cacheBytes(m *BlockManager) int {
 	c := m.cache
 	return cap(m.refs)*4 + cap(m.free.links)*int(unsafe.Sizeof(link{})) + cap(c.nodes)*int(unsafe.Sizeof(prefixNode{})) +
-		cap(c.tokens) + cap(c.buckets)*4 + cap(c.holds)*int(unsafe.Sizeof(holder{}))
+		cap(c.tokens)*tokenSize + cap(c.buckets)*4 + cap(c.holds)*int(unsafe.Sizeof(holder{}))
 }

@@ -175,8 +175,8 @@ func TestDiscardEndsWhatGoesOn(t *testing.T) {
 	for len(other.Output) < 9 {
 		w.step(t)
 	}
-	if listed := w.blocks.cache.listed; other.kept != 4 || listed != next.kept {
-		t.Errorf("%d blocks kept, before it was 4; %d prefixes, the next one has %d", other.kept, listed, next.kept)
+	if known := len(knownNodes(w.blocks.cache)); other.kept != 4 || known != next.kept {
+		t.Errorf("%d blocks kept, before it was 4; %d prefixes, the next one has %d", other.kept, known, next.kept)
 	}
 }
 
@@ -202,7 +202,7 @@ func TestPrefixCacheForgets(t *testing.T) {
 		w.drain(t)
 	}
 	c := w.blocks.cache
-	if c.listed > 6 || len(c.roots) > 6 || len(c.nodes) > 1+2*6 {
-		t.Errorf("%d prefixes and %d roots in %d nodes for 6 blocks", c.listed, len(c.roots), len(c.nodes))
+	if known := len(knownNodes(c)); known > 6 || len(c.roots) > 6 || len(c.nodes) > 1+2*6 {
+		t.Errorf("%d prefixes and %d roots in %d nodes for 6 blocks", known, len(c.roots), len(c.nodes))
 	}
 }

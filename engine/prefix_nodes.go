@@ -25,7 +25,7 @@ func (c *prefixCache) enlarge() {
 		room = n + n/8 + 1
 	}
 	c.nodes = append(make([]prefixNode, 0, room), c.nodes...)
-	c.tokens = append(make([]byte, 0, room*c.tokenBytes()), c.tokens...)[:room*c.tokenBytes()]
+	c.tokens = append(make([]uint32, 0, room*c.blockSize()), c.tokens...)[:room*c.blockSize()]
 }
 
 // forget leaves a node, which has no blocks and children and is not listed, to be used
@@ -36,7 +36,7 @@ func (c *prefixCache) forget(node uint32) {
 	n.next, c.unused = c.unused, node
 }
 
-// list makes a node be found by its hash.
+// list makes a node be found by its hash, beside its parent's first child.
 func (c *prefixCache) list(node, hash uint32) {
 	if c.listed++; 2*c.listed > len(c.buckets) { // then most searches for what is not known read no node
 		c.widen()

@@ -28,7 +28,7 @@ func drive(s *Scheduler, most int) (steps int) {
 	return steps
 }
 
-func TestRetune(t *testing.T) {
+func TestSchedulerRetune(t *testing.T) {
 	limits := Limits{MaxNumSeqs: 2, MaxBatchedTokens: 8}
 	s := newTestScheduler(t, limits, NewBlockManager(32, 4, true))
 	for range 4 {

@@ -79,10 +79,6 @@ func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err er
 	if err != nil {
 		return usage(err, "")
 	}
-	s, err := newSession(run)
-	if err != nil {
-		return failed(err, "")
-	}
 	kept, err := keepSimulated(o.output, run)
 	if err != nil {
 		return failed(err, "")
@@ -97,7 +93,7 @@ func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err er
 		left = "no file was left"
 	}
 	begun := time.Now()
-	if err := advance(cmd, s, kept, sc, o); err != nil {
+	if err := advance(cmd, run, kept, o); err != nil {
 		return interruption(err, left)
 	}
 	copied, err := kept.close(cmd.Context())
@@ -111,27 +107,62 @@ func runScenario(cmd *cobra.Command, sc twin.Scenario, o twinRunOptions) (err er
 	return nil
 }
 
-// advance runs to the end.
-func advance(cmd *cobra.Command, s *session, kept *simulatedFile, sc twin.Scenario, o twinRunOptions) error {
-	p := printer{out: cmd.OutOrStdout(), warn: cmd.ErrOrStderr(), json: o.json}
+// advance runs to the end: the simulation on a goroutine of its own, what it means and the
+// recording here.
+func advance(cmd *cobra.Command, run *twin.Run, kept *simulatedFile, o twinRunOptions) error {
+	source := runAhead(cmd.Context(), run)
+	defer source.stop()
+	w := runWatch{source: source, kept: kept, quiet: o.quiet}
+	if !o.quiet || kept.copy != nil {
+		s, err := newSession(source)
+		if err != nil {
+			return err
+		}
+		w.session, w.out = s, printer{out: cmd.OutOrStdout(), warn: cmd.ErrOrStderr(), json: o.json}
+	}
 	shown := newProgress(cmd, "simulating")
 	defer shown.end()
-	for all := int(sc.Duration / sc.Interval); ; {
-		tick, err := s.next(cmd.Context())
+	for all := run.Scenario.Steps(); ; {
+		seq, err := w.next(cmd.Context())
 		if errors.Is(err, io.EOF) {
 			return nil
-		}
-		if err == nil {
-			err = kept.add(cmd.Context(), s, tick)
-		}
-		if err == nil && !o.quiet {
-			err = p.watch(&tick.Diagnosis)
 		}
 		if err != nil {
 			return err
 		}
-		shown.report(int(tick.Point.Seq), all)
+		shown.report(int(seq), all)
 	}
+}
+
+// runWatch is what is made of the samples of a run.
+type runWatch struct {
+	source  probes.Source
+	session *session // nil: nobody would see what they mean, so it is not worked out
+	kept    *simulatedFile
+	out     printer
+	quiet   bool
+}
+
+// next takes a sample and says which one it was.
+func (w *runWatch) next(ctx context.Context) (seq uint64, err error) {
+	if w.session == nil {
+		sample, err := w.source.Next(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return sample.Seq, nil
+	}
+	tick, err := w.session.next(ctx)
+	if err == nil {
+		err = w.kept.add(ctx, w.session, tick)
+	}
+	if err == nil && !w.quiet {
+		err = w.out.watch(&tick.Diagnosis)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return tick.Point.Seq, nil
 }
 
 // simulatedFile is the recording of a simulated run; without one it keeps nothing.

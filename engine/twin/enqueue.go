@@ -26,10 +26,8 @@ func (r *replica) enqueue(j *job) {
 // add makes a job a sequence of the scheduler.
 func (r *replica) add(j *job) {
 	s, q := r.sim, &j.seq
-	q.Prompt = appendPrompt(q.Prompt, j.prompt, j.prefix, &j.own)
-	if cap(q.Output) < j.output {
-		q.Output = make([]int, 0, roomy(j.output))
-	}
+	q.Prompt = appendPrompt(s.jobs.lists.take(j.prompt), j.prompt, j.prefix, &j.own)
+	q.Output = s.jobs.lists.take(j.output)
 	q.MaxTokens = j.output
 	if j.finish = engine.FinishLength; !j.prefill && unit(mix(j.number^r.sim.scenario.Seed)) < s.front.Stops {
 		j.finish = engine.FinishStop

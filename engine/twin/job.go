@@ -83,11 +83,12 @@ type job struct {
 
 // pool holds all jobs, in use or not.
 type pool struct {
-	jobs []*job
-	free []int32
+	jobs  []*job
+	free  []int32
+	lists buffers // of their tokens
 }
 
-// take is a job that is new and empty; what it had keeps its space.
+// take is a job that is new and empty.
 func (p *pool) take() *job {
 	if n := len(p.free); n > 0 {
 		j := p.jobs[p.free[n-1]]
@@ -102,6 +103,9 @@ func (p *pool) take() *job {
 
 // give takes a job back: what was to happen to it will not.
 func (p *pool) give(j *job) {
+	p.lists.give(j.seq.Prompt)
+	p.lists.give(j.seq.Output)
+	j.seq.Prompt, j.seq.Output = nil, nil
 	j.clear()
 	p.free = append(p.free, j.id)
 }

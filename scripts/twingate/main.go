@@ -1,7 +1,8 @@
 // Command twingate holds the simulated engine against what is known of real ones: published
-// serving points, queueing theory. It prints one line a case and fails where a gate is missed.
+// serving points, queueing theory; and how long a simulated day takes. It prints one line a case
+// and fails where a gate is missed.
 //
-//	go run ./scripts/twingate points|queue|cpu
+//	go run ./scripts/twingate points|queue|cpu|day
 package main
 
 import (
@@ -16,7 +17,7 @@ var gates = []struct {
 	name string
 	run  func(out io.Writer) (bool, error)
 }{
-	{"points", points}, {"queue", queue}, {"cpu", cpu},
+	{"points", points}, {"queue", queue}, {"cpu", cpu}, {"day", day},
 }
 
 func main() {
