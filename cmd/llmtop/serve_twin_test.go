@@ -27,14 +27,14 @@ func startTwin(ts *testscript.TestScript, _ bool, args []string) {
 	sc, err := f.scenario(cmd)
 	ts.Check(err)
 	var c engine.Config
-	var h http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(w, r) }))
-	t, err := simulate(sc, server.URL, &c)
+	server := httptest.NewUnstartedServer(nil) // it listens; the twin must know where before it answers
+	t, err := simulate(sc, "http://"+server.Listener.Addr().String(), &c)
 	ts.Check(err)
 	e, err := engine.New(c)
 	ts.Check(err)
 	t.Serve(e)
-	h = t.Handler(e.Handler())
+	server.Config.Handler = t.Handler(e.Handler())
+	server.Start()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go t.Live(ctx)
