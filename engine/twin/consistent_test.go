@@ -21,6 +21,9 @@ type account struct {
 
 // TestSectionsAgree: engine, GPUs, host and requests tell of the same run, in every scenario.
 func TestSectionsAgree(t *testing.T) {
+	if UnderRace {
+		t.Skip("a run has one goroutine: nothing to race, and ten times as long")
+	}
 	for _, name := range Examples() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,9 @@ import (
 // TestHealthyIsHealthy: with nothing wrong the book finds nothing wrong, whichever engine it is,
 // and nothing happens but that boards touch their power limit at prefills, as they do.
 func TestHealthyIsHealthy(t *testing.T) {
+	if twin.UnderRace {
+		t.Skip("a run has one goroutine: nothing to race, and ten times as long")
+	}
 	for _, name := range exposition.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,6 @@
+//go:build !race
+
+package twin
+
+// UnderRace: the race detector is off.
+const UnderRace = false
