@@ -29,10 +29,10 @@ func (s *Simulation) arrive(q *workload.Request) {
 // admit begins the job of a request at a replica, and with prefill instances at one of those.
 func (s *Simulation) admit(q *workload.Request, r, first *replica) *job {
 	s.open++
-	j := r.begin(q, s.tally.Arrived)
+	j := r.begin(q, s.tally.Arrived, q.Slow)
 	if first != nil {
-		peer := first.begin(q, s.tally.Arrived)
-		peer.prefill, peer.arrived, peer.output, peer.guided, peer.schema, peer.slow = true, true, 1, false, 0, false
+		peer := first.begin(q, s.tally.Arrived, false)
+		peer.prefill, peer.arrived, peer.output, peer.guided, peer.schema = true, true, 1, false, 0
 		j.peer, peer.peer = peer, j
 		first.read(peer)
 	} else {
@@ -45,14 +45,15 @@ func (s *Simulation) admit(q *workload.Request, r, first *replica) *job {
 // decoders are the replicas whose answers go to clients.
 func (s *Simulation) decoders() []*replica { return s.replicas[s.scenario.Prefills:] }
 
-// begin makes a job of a request.
-func (r *replica) begin(q *workload.Request, number uint64) *job {
+// begin makes a job of a request; slow says that its client reads slowly, which a prefill
+// instance's part of it has nothing to do with.
+func (r *replica) begin(q *workload.Request, number uint64, slow bool) *job {
 	s := r.sim
 	j := s.jobs.take()
 	j.replica, j.number, j.at = r, number, s.now
 	j.line = engine.NewTimeline(s.time(s.now))
 	j.bytes, j.prompt, j.output = q.Bytes, max(1, q.Prompt), max(1, q.Output)
-	j.stream, j.slow, j.images = q.Stream, q.Slow, q.Images
+	j.stream, j.slow, j.images = q.Stream, slow, q.Images
 	j.adapter, j.schema, j.guided = q.Adapter, q.Schema, q.Schema > 0
 	j.prefix = append(j.prefix, q.Prefix...)
 	j.seq.Class = q.Class

@@ -123,6 +123,7 @@ func (p *pool) open() int { return len(p.jobs) - len(p.free) }
 type jobs struct {
 	first, last *job
 	count       int
+	slow        int // of them with a client that reads slowly
 }
 
 func (l *jobs) add(j *job) {
@@ -134,6 +135,9 @@ func (l *jobs) add(j *job) {
 	}
 	l.last = j
 	l.count++
+	if j.slow {
+		l.slow++
+	}
 }
 
 func (l *jobs) remove(j *job) {
@@ -149,4 +153,7 @@ func (l *jobs) remove(j *job) {
 	}
 	j.before, j.after = nil, nil
 	l.count--
+	if j.slow {
+		l.slow--
+	}
 }

@@ -96,8 +96,11 @@ func (r *replica) hostLoad() machine.Load {
 	r.load.Read = r.reads()
 	l := r.load
 	l.Up, l.Loading, l.Connections = r.up, !r.up && !r.lost, r.jobs.count
-	for j := r.jobs.first; j != nil; j = j.after {
-		if j.slow && j.first > 0 {
+	for j, left := r.jobs.first, r.jobs.slow; left > 0; j = j.after {
+		if !j.slow {
+			continue
+		}
+		if left--; j.first > 0 {
 			l.Slow++
 			l.SendQueue += s.unread(j)
 		}

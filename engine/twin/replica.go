@@ -73,7 +73,6 @@ type replica struct {
 	preempts int // since the last step
 	back     int // jobs whose tokens are all sampled
 	guided   int // in the batch
-	reading  int // slow clients
 	ring     ring
 	canary   canary
 

@@ -54,7 +54,7 @@ func (s *summary) text(since, now Tally, open int) string {
 		name string
 		q    *quantiles
 	}{{"TTFT", &s.ttft}, {"TPOT", &s.tpot}, {"E2E", &s.e2e}} {
-		fmt.Fprintf(&b, "%-9s p50 %s  p95 %s  p99 %s\n", row.name, row.q.at(0.5), row.q.at(0.95), row.q.at(0.99))
+		fmt.Fprintf(&b, "%-9s p50 %s  p95 %s  p99 %s\n", row.name, brief(row.q.at(0.5)), brief(row.q.at(0.95)), brief(row.q.at(0.99)))
 	}
 	return b.String()
 }
@@ -85,4 +85,18 @@ func (q *quantiles) at(p float64) time.Duration {
 		}
 	}
 	return 0
+}
+
+// brief is a duration with the digits that it is worth, in milliseconds or seconds.
+func brief(d time.Duration) string {
+	switch s := d.Seconds(); {
+	case s < 0.01:
+		return fmt.Sprintf("%.1f ms", 1000*s)
+	case s < 1:
+		return fmt.Sprintf("%.0f ms", 1000*s)
+	case s < 10:
+		return fmt.Sprintf("%.1f s", s)
+	default:
+		return fmt.Sprintf("%.0f s", s)
+	}
 }
