@@ -78,6 +78,7 @@ type disk struct {
 	room         int // bytes that still fit; below 0: any number
 	full         error
 	writing      chan struct{} // when not nil, a write waits until it is closed
+	held         chan struct{} // when not nil, closed once a write waits
 	syncing      chan struct{} // when not nil, so does a sync
 	syncs        int
 	syncErr      error
@@ -88,8 +89,12 @@ func newDisk() *disk { return &disk{room: -1} }
 
 func (d *disk) Write(b []byte) (int, error) {
 	d.mu.Lock()
-	wait := d.writing
+	wait, held := d.writing, d.held
+	d.held = nil
 	d.mu.Unlock()
+	if held != nil {
+		close(held)
+	}
 	if wait != nil {
 		<-wait
 	}
