@@ -23,22 +23,24 @@ func (s *Simulation) arrive(q *workload.Request) {
 		s.tally.Failed++
 		return
 	}
-	s.admit(q, r, first)
+	j := s.admit(q, r, first, s.network.nagle)
+	j.meant = min(q.At, s.now)
 }
 
-// admit begins the job of a request at a replica, and with prefill instances at one of those.
-func (s *Simulation) admit(q *workload.Request, r, first *replica) *job {
+// admit begins the job of a request at a replica, and with prefill instances at one of those;
+// its body is held back for so long.
+func (s *Simulation) admit(q *workload.Request, r, first *replica, held time.Duration) *job {
 	s.open++
 	j := r.begin(q, s.tally.Arrived, q.Slow)
 	if first != nil {
 		peer := first.begin(q, s.tally.Arrived, false)
 		peer.prefill, peer.arrived, peer.output, peer.guided, peer.schema = true, true, 1, false, 0
 		j.peer, peer.peer = peer, j
-		first.read(peer)
+		first.read(peer, held)
 	} else {
 		j.arrived = true
 	}
-	r.read(j)
+	r.read(j, held)
 	return j
 }
 
@@ -50,7 +52,7 @@ func (s *Simulation) decoders() []*replica { return s.replicas[s.scenario.Prefil
 func (r *replica) begin(q *workload.Request, number uint64, slow bool) *job {
 	s := r.sim
 	j := s.jobs.take()
-	j.replica, j.number, j.at = r, number, s.now
+	j.replica, j.number, j.at, j.meant = r, number, s.now, s.now
 	j.line = engine.NewTimeline(s.time(s.now))
 	j.bytes, j.prompt, j.output = q.Bytes, max(1, q.Prompt), max(1, q.Output)
 	j.stream, j.slow, j.images = q.Stream, slow, q.Images
@@ -74,9 +76,10 @@ func (r *replica) begin(q *workload.Request, number uint64, slow bool) *job {
 	return j
 }
 
-// read takes in the body of a request, as fast as the network lets it through.
-func (r *replica) read(j *job) {
-	if over := r.sim.upload(j.bytes); over > r.sim.now {
+// read takes in the body of a request, as fast as the network lets it through, and as late as it is
+// held back.
+func (r *replica) read(j *job, held time.Duration) {
+	if over := r.sim.upload(j.bytes) + held; over > r.sim.now {
 		r.sim.at(over, bodyRead, j)
 		return
 	}
@@ -93,7 +96,7 @@ func (r *replica) receive(j *job) {
 	over := r.loop.serve(s.now, r.onCPU(receive+parse+auth)+r.logLine(), &r.pauses)
 	j.checked = over - r.onCPU(auth)
 	j.read = max(s.now, j.checked-r.onCPU(parse))
-	s.at(over, parsed, j)
+	s.at(over+r.slow.auth, parsed, j)
 }
 
 // tokenize gives a job its place in the queue, or refuses it, which must be cheap; then

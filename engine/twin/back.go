@@ -186,10 +186,10 @@ func (r *replica) abort() {
 	r.doomed = r.doomed[:0]
 }
 
-// client adds what a client has seen of its answer.
+// client adds what a client has seen of its answer, from when it wanted to ask.
 func (t *Tally) client(j *job, s *Simulation) {
-	e2e := s.now - j.at
-	ttft := j.seen - j.at
+	e2e := s.network.passed(s.now) - j.meant
+	ttft := s.network.passed(j.seen) - j.meant
 	if s.buffered {
 		ttft = e2e // a proxy keeps the answer until it is whole
 	}

@@ -50,7 +50,7 @@ func (s *Simulation) SendCanary(to int) {
 		c.fail(s, 0, "connection refused")
 		return
 	}
-	c.job = s.admit(&q, r, first)
+	c.job = s.admit(&q, r, first, 0) // head and body go out together
 	c.job.canary = c
 }
 
@@ -72,16 +72,17 @@ func (c *canary) over(j *job, s *Simulation) {
 		c.fail(s, 0, "the connection broke")
 		return
 	}
-	e2e, tokens := s.now-j.at, len(j.seq.Output)
+	e2e, tokens := s.network.passed(s.now)-j.at, len(j.seq.Output)
 	out := &probes.Canary{
 		At: probes.Stamp(s.time(s.now)), Status: 200, Sent: probes.Some(c.sent), Failed: probes.Some(c.failed), Tokens: probes.Some(float64(tokens)),
 		DialSeconds: probes.Some(canaryDial.Seconds()), TTFTSeconds: probes.Some(exact(e2e)), E2ESeconds: probes.Some(exact(e2e)), Chunks: probes.Some(1.0),
 	}
 	if !s.buffered {
-		ttft := min(j.seen-j.at, e2e)
-		out.TTFTSeconds, out.Chunks = probes.Some(exact(ttft)), out.Tokens
-		if tokens > 1 {
-			out.ITLSeconds, out.MaxITL = probes.Some(exact((e2e-ttft)/time.Duration(tokens-1))), probes.Some(exact(j.gap))
+		ttft := min(s.network.passed(j.seen)-j.at, e2e)
+		chunks := s.network.chunks(e2e-ttft, tokens)
+		out.TTFTSeconds, out.Chunks = probes.Some(exact(ttft)), probes.Some(float64(chunks))
+		if chunks > 1 {
+			out.ITLSeconds, out.MaxITL = probes.Some(exact((e2e-ttft)/time.Duration(tokens-1))), probes.Some(exact(max(j.gap, s.network.quantum)))
 		}
 	}
 	c.job, c.last = nil, out

@@ -7,22 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"llmtop/engine/twin/knob"
 	"llmtop/probes"
 )
 
 // version is what a replica says of its software: an upgrade changes it.
 func (r *Run) version(n int) string { return fmt.Sprintf("simulated-1.%d", r.sim.Version(n)) }
 
-// config is how a replica is set up now, as its command line would say.
+// config is how the process of a replica was set up as it began, as its command line would say.
 func (r *Run) config(n int, endpoint string, at time.Time) *probes.EngineConfig {
-	sc, i := &r.Scenario, r.sim.Info(n)
+	sc, i := &r.Scenario, &r.sim.replicas[n].setup
 	c := &probes.EngineConfig{At: at, Endpoint: endpoint, Dialect: r.dialect(), Version: r.version(n)}
 	facts := map[string]string{
 		"model": sc.Model.Name, "max_num_seqs": fmt.Sprint(i.MaxNumSeqs), "max_num_batched_tokens": fmt.Sprint(i.TokenBudget),
 		"kv_cache_tokens": fmt.Sprint(i.Blocks * i.BlockSize), "kv_block_tokens": fmt.Sprint(i.BlockSize), "kv_cache_dtype": string(sc.KV),
 		"dtype": "bf16", "quantization": string(sc.Weights), "tensor_parallel": fmt.Sprint(max(1, sc.TP)), "pipeline_parallel": fmt.Sprint(max(1, sc.PP)),
-		"graphs": onOff(r.Board.OnAt(knob.Graphs, n)), "prefix_caching": onOff(!sc.NoPrefix && r.Board.OnAt(knob.PrefixCaching, n)), "chunked_prefill": "on",
+		"graphs": onOff(i.graphs), "prefix_caching": onOff(i.caching), "chunked_prefill": "on",
 		"max_model_len": fmt.Sprint(sc.Model.Context),
 	}
 	if i.Drafts > 0 {
@@ -31,8 +30,8 @@ func (r *Run) config(n int, endpoint string, at time.Time) *probes.EngineConfig 
 	if sc.MaxQueue > 0 {
 		facts["queue_limit"] = fmt.Sprint(sc.MaxQueue)
 	}
-	if g := r.Board.At(knob.GraphMax, n); !math.IsNaN(g) {
-		facts["graphs"] = fmt.Sprintf("up to %g", g)
+	if i.graphs && !math.IsNaN(i.graphMax) {
+		facts["graphs"] = fmt.Sprintf("up to %g", i.graphMax)
 	}
 	for name, value := range facts {
 		if value != "" && value != "0" {

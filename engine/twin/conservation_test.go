@@ -26,6 +26,7 @@ var turnable = []struct {
 	{knob.TokenizerThreads, []float64{1, 8}}, {knob.Detokenizer, []float64{1, 100}}, {knob.LoRASlots, []float64{1, 2, 8}}, {knob.LogLine, []float64{0, 3}},
 	{knob.Lock, []float64{0, 0.9}}, {knob.GC, []float64{0, 0.1, 0.9}}, {knob.GPULost, []float64{0, 1}}, {knob.Network, []float64{0.1, 1000}},
 	{knob.Retransmits, []float64{0, 0.2}}, {knob.ProxyBuffer, []float64{0, 1}}, {knob.ClientLimit, []float64{1, 20, 1000}}, {knob.LoadTime, []float64{0.01}},
+	{knob.Auth, []float64{0, 30}}, {knob.FrameQuantum, []float64{0, 50}}, {knob.NagleDelay, []float64{0, 40}},
 }
 
 func drawScenario(t *rapid.T) (sc Scenario, change func(*Parts), rate float64) {

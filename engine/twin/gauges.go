@@ -36,7 +36,7 @@ func (r *replica) gauges(t engine.Stats) {
 	slices.Sort(st.Adapters)
 }
 
-// info is what the metrics page says of the engine.
+// info is how the engine is set up now.
 func (r *replica) info() exposition.Info {
 	sc, l := &r.sim.scenario, r.tuned()
 	i := exposition.Info{
@@ -56,11 +56,28 @@ func (r *replica) info() exposition.Info {
 	return i
 }
 
-// reconfigured tells the page when a knob has changed what it says of the engine.
-func (r *replica) reconfigured() {
-	i := r.info()
-	if before := r.said; r.page != nil && before != i && before.Started.Equal(i.Started) && !before.Started.IsZero() {
-		r.page.Reconfigured(i)
+// resized tells the page when the KV cache has another size than before. What the page says of
+// the settings stays as the process began with it: no engine is set up anew while it runs, and a
+// turned knob is a fault that nobody has written down.
+func (r *replica) resized() {
+	if r.page != nil && r.said != r.pool() && r.said != 0 {
+		r.page.Resized(r.pool())
 	}
-	r.said = i
+	r.said = r.pool()
+}
+
+// setup is how an engine process was set up as it began, as its command line would say.
+type setup struct {
+	exposition.Info
+	graphs, caching bool
+	graphMax        float64 // NaN: the model's own
+}
+
+// setUp notes the setup of a process that begins to serve.
+func (r *replica) setUp() {
+	b, n := r.sim.board, r.index
+	r.setup = setup{
+		Info: r.info(), graphs: b.OnAt(knob.Graphs, n), caching: !r.sim.scenario.NoPrefix && b.OnAt(knob.PrefixCaching, n),
+		graphMax: b.At(knob.GraphMax, n),
+	}
 }

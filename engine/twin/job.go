@@ -46,6 +46,7 @@ type job struct {
 	number   uint64        // of the request
 	order    uint64        // of arrival at the replica
 	at       time.Duration // arrived
+	meant    time.Duration // its client wanted to send it
 	line     engine.Timeline
 	read     time.Duration // when stages end
 	checked  time.Duration // that pass in one go

@@ -13,6 +13,7 @@ type factors struct {
 	parse, tokenizer, assemble, detokenizer, multimodal, grammar, adapter float64
 
 	lock    float64
+	auth    time.Duration // for which each request waits
 	line    time.Duration // for each line that is logged,
 	verbose time.Duration // of it, not for the disk
 	admit   bool
@@ -66,6 +67,8 @@ func (s *Simulation) each(target int, do func(r *replica)) {
 func (s *Simulation) retune() {
 	s.network.rate = or(s.board.Value(knob.Network), 0) * 1e6
 	s.network.resent = or(s.board.Value(knob.Retransmits), 0)
+	s.network.quantum = milliseconds(or(s.board.Value(knob.FrameQuantum), 0))
+	s.network.nagle = milliseconds(or(s.board.Value(knob.NagleDelay), 0))
 	s.buffered = s.board.On(knob.ProxyBuffer)
 	s.clients = or(s.board.Value(knob.ClientLimit), math.Inf(1))
 	for _, r := range s.replicas {
@@ -79,7 +82,7 @@ func (r *replica) retune() error {
 	r.slow = factors{
 		parse: b.At(knob.Parse, n), tokenizer: b.At(knob.Tokenizer, n), assemble: b.At(knob.Assemble, n), detokenizer: b.At(knob.Detokenizer, n),
 		multimodal: b.At(knob.Multimodal, n), grammar: b.At(knob.GrammarCompile, n), adapter: b.At(knob.LoRALoad, n),
-		lock: or(b.At(knob.Lock, n), 0), verbose: milliseconds(or(b.At(knob.LogLine, n), 0)),
+		lock: or(b.At(knob.Lock, n), 0), auth: milliseconds(or(b.At(knob.Auth, n), 0)), verbose: milliseconds(or(b.At(knob.LogLine, n), 0)),
 		admit: b.OnAt(knob.Admission, n), hang: b.OnAt(knob.Hang, n), shapes: or(b.At(knob.NewShapes, n), 0),
 		holds: min(1, r.sim.front.Acceptance*b.At(knob.SpecAcceptance, n)),
 	}
@@ -92,7 +95,7 @@ func (r *replica) retune() error {
 	if err := r.scheduler.Retune(r.tuned()); err != nil {
 		return err
 	}
-	r.reconfigured()
+	r.resized()
 	r.watch()
 	return nil
 }

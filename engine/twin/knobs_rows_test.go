@@ -45,6 +45,7 @@ var shown = []shows{
 	{knob: knob.LoadTime, before: "restart", mild: "load_time ×1", severe: "load_time ×0.05; restart", up: list{"gpu.kernel_active", "tokens.out.rate", "gpu.memory_used_ratio"}, down: list{"instance.silent"},
 		may: list{"process.disk_read", "host.io_pressure", "host.iowait", "errors.rate", "process.run_wait"}},
 	{knob: knob.RouteWeight, on: "two", mild: "replica0 route_weight ×1.2", severe: "replica0 route_weight ×5", up: list{"instance.tpot_factor", "tpot.p50"}},
+	{knob: knob.Metrics, mild: "metrics on", severe: "metrics off", up: list{"instance.silent"}, gone: list{"tokens.out.rate", "kv.usage"}, may: list{"engine.stalled"}},
 	{knob: knob.Transfer, on: "pd", mild: "transfer ×0.5", severe: "transfer ×0.01", up: list{"stage.queue.mean", "ttft.p95", "instance.ttft_factor"}},
 
 	// The front half.
@@ -57,6 +58,7 @@ var shown = []shows{
 	{knob: knob.GrammarCompile, before: "guided 0.5; schemas 500", mild: "grammar_compile ×1.5", severe: "grammar_compile ×10", up: list{"stage.queue.mean", "ttft.p95", "process.cpu_cores"}},
 	{knob: knob.GrammarMask, before: "guided 0.5; schemas 5", mild: "grammar_mask ×3", severe: "grammar_mask ×60", up: list{"tpot.p50", "step.p50", "process.cpu_cores"}, down: list{"gpu.kernel_active", "gpu.power"}},
 	{knob: knob.LoRASlots, before: "adapters 8; lora_slots 8", mild: "lora_slots 7", severe: "lora_slots 2", up: list{"stage.queue.mean", "queue.depth", "ttft.p95"}},
+	{knob: knob.Auth, mild: "auth 1ms", severe: "auth 100ms", up: list{"stage.auth.mean", "ttft.p50"}},
 	{knob: knob.LoRALoad, before: "adapters 12", mild: "lora_load ×1.5", severe: "lora_load ×10", up: list{"stage.queue.mean", "queue.depth", "ttft.p95"}},
 	{knob: knob.LogLine, mild: "log_line 1ms", severe: "log_line 25ms", up: list{"stage.receive.mean", "stage.send.mean", "ttft.p50"}},
 	{knob: knob.Lock, mild: "lock 0.3", severe: "lock 0.97", up: list{"stage.queue.mean", "ttft.p95", "process.switches", "profile.lock_share"}},
@@ -64,10 +66,12 @@ var shown = []shows{
 
 	// GPUs and links.
 	{knob: knob.PowerCap, mild: "gpu0 power_cap 650W", severe: "gpu0 power_cap 250W", up: list{"gpu.power_capped", "gpu.throttle_power", "gpu.power_ratio", "prefill.per_token"}, down: list{"gpu.limit_ratio", "gpu.sm_clock_ratio", "gpu.spread"}},
+	{knob: knob.PowerLimit, mild: "gpu0 power_limit ×0.95", severe: "gpu0 power_limit ×0.4", up: list{"gpu.power_capped", "gpu.throttle_power", "gpu.power_ratio", "prefill.per_token"}, down: list{"gpu.limit_ratio", "gpu.sm_clock_ratio", "gpu.spread"}},
 	{knob: knob.PowerBrake, mild: "gpu0 power_brake off", severe: "gpu0 power_brake on", up: list{"gpu.power_braked", "prefill.per_token", "tpot.p50"}, down: list{"gpu.sm_clock_ratio", "gpu.spread"}},
 	{knob: knob.Cooling, slow: true, mild: "cooling ×0.9", severe: "cooling ×0.06", up: list{"gpu.temperature", "gpu.heat_slowed"}, down: list{"gpu.temperature_margin"}, may: list{"gpu.spread", "gpu.sm_clock_ratio"}},
 	{knob: knob.Inlet, mild: "inlet 30C", severe: "inlet 80C", up: list{"gpu.temperature", "gpu.heat_slowed"}, down: list{"gpu.temperature_margin"}, may: list{"gpu.spread", "gpu.sm_clock_ratio"}},
 	{knob: knob.ClockLock, mild: "gpu0 clock_lock 1950MHz", severe: "gpu0 clock_lock 600MHz", up: list{"tpot.p50", "prefill.per_token"}, down: list{"gpu.sm_clock_ratio", "gpu.spread"}},
+	{knob: knob.ClockLimit, mild: "gpu0 clock_limit ×0.98", severe: "gpu0 clock_limit ×0.3", up: list{"tpot.p50", "prefill.per_token"}, down: list{"gpu.sm_clock_ratio", "gpu.spread"}},
 	{knob: knob.IdleClocks, on: "quiet", mild: "idle_clocks off", severe: "idle_clocks on", up: list{"stage.prefill.mean"}, down: list{"gpu.power"}, may: list{"gpu.sm_clock_ratio"}},
 	{knob: knob.Compute, mild: "gpu0 compute ×0.9", severe: "gpu0 compute ×0.2", up: list{"tpot.p50", "prefill.per_token"}, down: list{"gpu.dram_active", "gpu.power"}},
 	{knob: knob.Bandwidth, mild: "gpu0 bandwidth ×0.9", severe: "gpu0 bandwidth ×0.3", up: list{"tpot.p50", "step.p50"}, down: list{"gpu.dram_active", "gpu.power"}},
@@ -90,5 +94,7 @@ var shown = []shows{
 	{knob: knob.NUMARemote, on: "four", mild: "numa_remote off", severe: "numa_remote on", up: list{"process.numa_remote"}, down: list{"process.cpus_allowed"}},
 	{knob: knob.Network, mild: "network 1000MB/s", severe: "network 0.3MB/s", up: list{"host.net_share", "socket.send_queue", "stage.send.mean", "stage.receive.mean", "socket.connections"}, may: list{"socket.stuck"}},
 	{knob: knob.ProxyBuffer, on: "canary", mild: "proxy_buffer off", severe: "proxy_buffer on", up: list{"canary.ttft", "canary.ttft_excess", "canary.buffered"}, gone: list{"canary.itl"}},
+	{knob: knob.FrameQuantum, on: "canary", mild: "frame_quantum 1ms", severe: "frame_quantum 90ms", up: list{"canary.ttft", "canary.ttft_excess"}},
+	{knob: knob.NagleDelay, mild: "nagle_delay 1ms", severe: "nagle_delay 40ms", up: list{"stage.receive.mean", "ttft.p50"}},
 	{knob: knob.Retransmits, mild: "retransmits 0.001", severe: "retransmits 0.1", up: list{"host.retransmits", "stage.receive.mean", "ttft.p95"}},
 }

@@ -8,8 +8,10 @@ import (
 
 // network is what lies between the clients and the host.
 type network struct {
-	rate     float64 // bytes a second each way; 0: enough
-	resent   float64 // share of segments
+	rate     float64       // bytes a second each way; 0: enough
+	resent   float64       // share of segments
+	quantum  time.Duration // after which what has come for clients is passed on; 0: at once
+	nagle    time.Duration // for which bodies are held back on connections that are used again
 	up, down server
 	rng      *rand.Rand
 }
@@ -58,6 +60,23 @@ func (s *Simulation) download(bytes float64) (blocked, late time.Duration) {
 		late += resendAfter
 	}
 	return blocked, late
+}
+
+// passed is when a client has what is sent to it at a time.
+func (n *network) passed(at time.Duration) time.Duration {
+	if n.quantum > 0 {
+		at = (at + n.quantum - 1) / n.quantum * n.quantum
+	}
+	return at
+}
+
+// chunks is in how many pieces a client gets so many tokens when the last comes so long after
+// the first.
+func (n *network) chunks(span time.Duration, tokens int) int {
+	if n.quantum > 0 {
+		return min(tokens, 1+int(span/n.quantum))
+	}
+	return tokens
 }
 
 // unsent is the bytes that are on their way out.

@@ -64,8 +64,8 @@ func (s *Simulation) Version(replica int) int { return s.replicas[replica].versi
 // Show tells a replica's metrics page what happens, from now on. One is made of Info.
 func (s *Simulation) Show(replica int, p exposition.Page) { s.replicas[replica].page = p }
 
-// Info is what a replica's metrics page says of its engine.
-func (s *Simulation) Info(replica int) exposition.Info { return s.replicas[replica].info() }
+// Info is what a replica's metrics page says of its engine: how its process was set up as it began.
+func (s *Simulation) Info(replica int) exposition.Info { return s.replicas[replica].setup.Info }
 
 // State is what the gauges of a replica's metrics page show; valid until the next call of Advance.
 func (s *Simulation) State(replica int) *exposition.State {

@@ -63,7 +63,8 @@ type replica struct {
 	lastEnd   time.Duration // of the last step
 	stats     engine.Stats  // of the scheduler as that one ended
 	state     exposition.State
-	said      exposition.Info // to the page
+	said      int // blocks of the KV cache that the page was told
+	setup     setup
 
 	jobs     jobs
 	arrivals uint64

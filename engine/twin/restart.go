@@ -85,8 +85,9 @@ func (r *replica) restarted() {
 		return
 	}
 	r.sim.note(r.retune())
+	r.setUp()
 	if r.page != nil {
-		r.page.Restarted(r.info())
+		r.page.Restarted(r.setup.Info)
 	}
 }
 

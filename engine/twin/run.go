@@ -23,7 +23,7 @@ type Run struct {
 	*Plant
 	sim     *Simulation
 	pages   []exposition.Page
-	watch   probes.Watcher
+	veil    *Veil
 	summary summary
 	warmed  bool
 	since   Tally // when it was warm
@@ -57,7 +57,7 @@ func New(sc Scenario) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Plant: plant, sim: sim, gpus: make([]device.Load, sc.GPUs), host: make([]machine.Load, sc.Replicas)}
+	r := &Run{Plant: plant, sim: sim, veil: NewVeil(sc.Without...), gpus: make([]device.Load, sc.GPUs), host: make([]machine.Load, sc.Replicas)}
 	for n := range sc.Replicas {
 		page, err := exposition.New(sc.Personality, sim.Info(n))
 		if err != nil {

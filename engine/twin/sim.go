@@ -122,6 +122,9 @@ func NewSimulation(sc Scenario, board *knob.Board, p Parts) (*Simulation, error)
 		return nil, err
 	}
 	s.retune()
+	for _, r := range s.replicas {
+		r.setUp()
+	}
 	return s, s.err
 }
 

@@ -86,8 +86,8 @@ func (l *listener) Step(s *exposition.Step) {
 	}
 }
 
-func (l *listener) Restarted(exposition.Info)    { l.restarts++ }
-func (l *listener) Reconfigured(exposition.Info) { l.n++ }
+func (l *listener) Restarted(exposition.Info) { l.restarts++ }
+func (l *listener) Resized(int)               { l.n++ }
 func (l *listener) Scrape(time.Time, *exposition.State) (*probes.Schema, []float64) {
 	return nil, nil
 }

@@ -137,8 +137,8 @@ type settings struct {
 func (f *Fleet) settings(i int) settings {
 	b, s := f.board, &f.spec
 	return settings{
-		limit:   min(max(or(b.At(knob.PowerCap, i), s.Watts), s.WattsMin), s.WattsMax),
-		lock:    min(or(b.At(knob.ClockLock, i)*1e6/s.SMClock, 1), 1),
+		limit:   min(max(or(b.At(knob.PowerCap, i), s.Watts)*b.At(knob.PowerLimit, i), s.WattsMin), s.WattsMax),
+		lock:    min(or(b.At(knob.ClockLock, i)*1e6/s.SMClock, 1), 1) * b.At(knob.ClockLimit, i),
 		cooling: b.At(knob.Cooling, i), inlet: b.At(knob.Inlet, i),
 		other: or(b.At(knob.OtherKernels, i), 0),
 		brake: b.OnAt(knob.PowerBrake, i), idle: b.OnAt(knob.IdleClocks, i),

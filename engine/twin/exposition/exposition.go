@@ -107,8 +107,8 @@ type Page interface {
 	Stalled(gap float64)             // one of its tokens came so long after the last, not among a Step's Gapped
 	Finished(r *Request)             // whatever its Finish; also of what never got into the scheduler
 	Step(s *Step)
-	Restarted(i Info)    // a new process: everything begins anew
-	Reconfigured(i Info) // the size of the cache or a limit has changed while it runs: all else goes on
+	Restarted(i Info)   // a new process: everything begins anew
+	Resized(blocks int) // the KV cache has so many blocks now: what is used and free is of these, the settings stay those of the start
 
 	// Scrape reads the page. The schema is the same pointer as long as the page keeps its
 	// shape; values belong to the caller.

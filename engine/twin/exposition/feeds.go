@@ -29,9 +29,14 @@ func waiting(s *State) int  { return s.Waiting }
 func deferred(s *State) int { return min(s.Deferred, s.Waiting) }
 func capacity(s *State) int { return s.Waiting - deferred(s) }
 
+// free is the number of KV blocks that hold nothing.
+func free(p *page, e *event) (float64, int) {
+	return float64(max(0, p.blocks-e.state.Used-e.state.Cached)), 1
+}
+
 // usage is the share of the KV blocks that sequences hold.
 func usage(p *page, e *event) (float64, int) {
-	return min(1, float64(e.state.Used)/float64(p.info.Blocks)), 1
+	return min(1, float64(e.state.Used)/float64(p.blocks)), 1
 }
 
 // ofStep counts something of a step.

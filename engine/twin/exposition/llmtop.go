@@ -79,13 +79,12 @@ func inClass(c engine.Class, total func(*State) int, of func(*State) *[engine.Nu
 }
 
 func llmtopBlocks(i *Info, l []probes.Label) []row {
-	blocks := i.Blocks
 	const name = "llmtop:kv_blocks"
 	return []row{
 		gauge("vllm:kv_cache_usage_perc", l, atScrape, usage),
 		gauge(name, l, atScrape, ofState(func(s *State) int { return s.Used })).with("state", "used"),
 		gauge(name, l, atScrape, ofState(func(s *State) int { return s.Cached })).with("state", "cached"),
-		gauge(name, l, atScrape, ofState(func(s *State) int { return max(0, blocks-s.Used-s.Cached) })).with("state", "free"),
+		gauge(name, l, atScrape, free).with("state", "free"),
 		counter("vllm:prefix_cache_queries_total", l, atStep, ofStep(queries)),
 		counter("vllm:prefix_cache_hits_total", l, atStep, ofStep(hits)),
 		counter("llmtop:preempted_tokens_total", l, atStep, ofStep(func(s *Step) int { return s.Thrown })),

@@ -11,7 +11,8 @@ import (
 // page is the metrics page of an engine: its table, brought to life.
 type page struct {
 	personality *personality
-	info        Info
+	info        Info // as the process began
+	blocks      int  // of the KV cache now
 	families    []*family
 	feeds       [numMoments][]fed
 	event       event
@@ -38,7 +39,7 @@ func (p *page) begin(i Info) {
 	if i.Context <= 0 {
 		i.Context = max(1, min(i.Blocks*i.BlockSize, math.MaxInt32))
 	}
-	p.info, p.families, p.feeds = i, nil, [numMoments][]fed{}
+	p.info, p.blocks, p.families, p.feeds = i, i.Blocks, nil, [numMoments][]fed{}
 	for _, r := range p.personality.rows(&p.info) {
 		s := p.place(&r)
 		p.feeds[r.on] = append(p.feeds[r.on], fed{s, r.feed})
@@ -136,20 +137,8 @@ func (p *page) Restarted(i Info) {
 	p.begin(i)
 }
 
-// Reconfigured implements Page.
-func (p *page) Reconfigured(i Info) {
-	next := p.info
-	next.Blocks, next.MaxNumSeqs, next.TokenBudget, next.MaxQueue, next.PrefixCache = i.Blocks, i.MaxNumSeqs, i.TokenBudget, i.MaxQueue, i.PrefixCache
-	before := p.families
-	p.begin(next)
-	for i, f := range p.families {
-		for j, s := range f.series {
-			s.takes(before[i].series[j])
-		}
-	}
-	p.happened(atStart)
-	p.grown = true
-}
+// Resized implements Page.
+func (p *page) Resized(blocks int) { p.blocks = max(1, blocks) }
 
 // Scrape implements Page.
 func (p *page) Scrape(at time.Time, s *State) (*probes.Schema, []float64) {

@@ -12,7 +12,7 @@ import (
 type moment uint8
 
 const (
-	atStart moment = iota // of the process, and when a setting changes
+	atStart moment = iota // of the process
 	atArrived
 	atQueued
 	atAdmitted

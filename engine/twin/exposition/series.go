@@ -61,13 +61,6 @@ func (s *series) bucket(v float64) int {
 	return low
 }
 
-// takes goes on where the same series of another table stood.
-func (s *series) takes(o *series) {
-	s.told, s.created = o.told, o.created
-	s.value, s.count = o.value, o.count
-	copy(s.buckets, o.buckets)
-}
-
 // family is the series of one name, in the order of the table.
 type family struct {
 	name   string

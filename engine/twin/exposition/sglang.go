@@ -93,7 +93,7 @@ func sglangRows(i *Info) []row {
 
 // sglangGauges are those of the scheduler, not there before it has written them once.
 func sglangGauges(i *Info, l []probes.Label) []row {
-	size, blocks := i.BlockSize, i.Blocks
+	size := i.BlockSize
 	ofTally := func(number func(*tally) float64) feed {
 		return func(p *page, _ *event) (float64, int) { return number(&p.tally), 1 }
 	}
@@ -118,7 +118,7 @@ func sglangGauges(i *Info, l []probes.Label) []row {
 		gauge("sglang:num_used_tokens", l, atRefresh, ofState(held)),
 		gauge("sglang:kv_used_tokens", l, atRefresh, ofState(held)),
 		gauge("sglang:kv_evictable_tokens", l, atRefresh, ofState(func(s *State) int { return s.Cached * size })),
-		gauge("sglang:kv_available_tokens", l, atRefresh, ofState(func(s *State) int { return max(0, blocks-s.Used-s.Cached) * size })),
+		gauge("sglang:kv_available_tokens", l, atRefresh, func(p *page, e *event) (float64, int) { n, ok := free(p, e); return n * float64(size), ok }),
 		gauge("sglang:spec_accept_length", l, atRefresh, ofTally(func(t *tally) float64 { return t.length })),
 		gauge("sglang:spec_accept_rate", l, atRefresh, ofTally(func(t *tally) float64 { return t.acceptance })),
 		gauge("sglang:spec_num_steps", l, atRefresh, constant(float64(i.Drafts))),

@@ -85,7 +85,7 @@ func trtllmCache(i *Info, l []probes.Label) []row {
 		owned("trtllm_kv_cache_utilization", l, atRefresh, usage),
 		owned("trtllm_kv_cache_host_utilization", l, atStep, constant(0)),
 		owned("trtllm_kv_cache_max_blocks", l, atStep, func(p *page, _ *event) (float64, int) { return float64(p.info.Blocks), 1 }),
-		owned("trtllm_kv_cache_free_blocks", l, atRefresh, func(p *page, e *event) (float64, int) { return max(0, float64(p.info.Blocks-e.state.Used)), 1 }),
+		owned("trtllm_kv_cache_free_blocks", l, atRefresh, func(p *page, e *event) (float64, int) { return max(0, float64(p.blocks-e.state.Used)), 1 }),
 		owned("trtllm_kv_cache_used_blocks", l, atRefresh, ofState(func(s *State) int { return s.Used })),
 		owned("trtllm_kv_cache_tokens_per_block", l, atStep, constant(float64(size))),
 	}

@@ -43,9 +43,11 @@ const (
 	LoadTime
 	RouteWeight
 	Transfer
+	Metrics
 
 	// The front half and what else runs on the CPU. Read by engine/twin; contention by engine/twin/machine.
 	Parse
+	Auth
 	Tokenizer
 	TokenizerThreads
 	Assemble
@@ -61,10 +63,12 @@ const (
 
 	// GPUs and links. Read by engine/twin/device; its clocks by engine/twin/cost.
 	PowerCap
+	PowerLimit
 	PowerBrake
 	Cooling
 	Inlet
 	ClockLock
+	ClockLimit
 	IdleClocks
 	Compute
 	Bandwidth
@@ -88,6 +92,8 @@ const (
 	Network
 	Retransmits
 	ProxyBuffer
+	FrameQuantum
+	NagleDelay
 
 	NumKnobs
 )
@@ -125,16 +131,18 @@ var Table = [NumKnobs]Knob{
 	Kernel:          {Name: "kernel", Kind: Factor, Scope: PerReplica, Default: 1, Min: 0.001, Max: 10, Doc: "speed of all kernels (another version, a fallback)"},
 	AttentionKernel: {Name: "attention_kernel", Kind: Factor, Scope: PerReplica, Default: 1, Min: 0.001, Max: 10, Doc: "speed of the attention kernels alone"},
 	StepOverhead:    {Name: "step_overhead", Kind: Factor, Scope: PerReplica, Default: 1, Max: 1000, Doc: "CPU time of a step, scheduler and launches"},
-	Sampling:        {Name: "sampling", Kind: Factor, Scope: PerReplica, Default: 1, Max: 1000, Doc: "time to pick tokens, when that is done on the CPU"},
+	Sampling:        {Name: "sampling", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10000, Doc: "time to pick tokens, when that is done on the CPU"},
 	SpecAcceptance:  {Name: "spec_acceptance", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10, Doc: "chance that a guess holds"},
 	Hang:            {Name: "hang", Kind: Switch, Scope: PerReplica, Max: 1, Doc: "the step that is computed never ends"},
 	Restart:         {Name: "restart", Kind: Moment, Scope: PerReplica, Doc: "the engine process starts anew; what is in flight fails"},
 	Upgrade:         {Name: "upgrade", Kind: Moment, Scope: PerReplica, Min: 0.01, Max: 100, Doc: "it starts anew with another version whose steps take so many times as long"},
 	LoadTime:        {Name: "load_time", Kind: Factor, Scope: PerReplica, Default: 1, Min: 0.001, Max: 1000, Doc: "time from the start until it serves"},
 	RouteWeight:     {Name: "route_weight", Kind: Factor, Scope: PerReplica, Default: 1, Max: 1000, Doc: "share of the requests that the router sends there"},
+	Metrics:         {Name: "metrics", Kind: Switch, Scope: PerReplica, Default: 1, Max: 1, Doc: "its metrics page answers; off: nobody gets it within the time they wait"},
 	Transfer:        {Name: "transfer", Kind: Factor, Scope: Whole, Default: 1, Min: 0.0001, Max: 10, Doc: "bandwidth of KV transfer from prefill to decode instances"},
 
 	Parse:            {Name: "parse", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10000, Doc: "CPU time to read and check a request"},
+	Auth:             {Name: "auth", Kind: Amount, Scope: PerReplica, Unit: "ms", Default: none, Max: 60000, Doc: "time that each request waits until somebody else has checked its key; nothing computes"},
 	Tokenizer:        {Name: "tokenizer", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10000, Doc: "CPU time from text to tokens"},
 	TokenizerThreads: {Name: "tokenizer_threads", Kind: Amount, Scope: PerReplica, Default: none, Min: 1, Max: 1024, Integer: true, Doc: "texts tokenized at once"},
 	Assemble:         {Name: "assemble", Kind: Factor, Scope: PerReplica, Default: 1, Max: 10000, Doc: "CPU time of the chat template"},
@@ -149,10 +157,12 @@ var Table = [NumKnobs]Knob{
 	GC:               {Name: "gc", Kind: Amount, Scope: PerReplica, Default: none, Max: 0.95, Doc: "share of time in which the collector stops the process"},
 
 	PowerCap:         {Name: "power_cap", Kind: Amount, Scope: PerGPU, Unit: "W", Default: none, Min: 1, Max: 2000, Doc: "enforced power limit"},
+	PowerLimit:       {Name: "power_limit", Kind: Factor, Scope: PerGPU, Default: 1, Min: 0.01, Max: 2, Doc: "enforced power limit, of what it is otherwise"},
 	PowerBrake:       {Name: "power_brake", Kind: Switch, Scope: PerGPU, Max: 1, Doc: "the power supply asks for less: hardware slows the clocks"},
 	Cooling:          {Name: "cooling", Kind: Factor, Scope: PerGPU, Default: 1, Min: 0.05, Max: 10, Doc: "heat carried away per degree"},
 	Inlet:            {Name: "inlet", Kind: Amount, Scope: PerGPU, Unit: "C", Default: none, Min: -20, Max: 80, Doc: "temperature of the air that comes in"},
 	ClockLock:        {Name: "clock_lock", Kind: Amount, Scope: PerGPU, Unit: "MHz", Default: none, Min: 100, Max: 4000, Doc: "SM clock that somebody has fixed"},
+	ClockLimit:       {Name: "clock_limit", Kind: Factor, Scope: PerGPU, Default: 1, Min: 0.05, Max: 1, Doc: "SM clock that somebody has fixed, of the highest"},
 	IdleClocks:       {Name: "idle_clocks", Kind: Switch, Scope: PerGPU, Max: 1, Doc: "clocks fall when there is nothing to do and take a while to rise"},
 	Compute:          {Name: "compute", Kind: Factor, Scope: PerGPU, Default: 1, Min: 0.01, Max: 2, Doc: "speed of its arithmetic, with nothing to be read of why"},
 	Bandwidth:        {Name: "bandwidth", Kind: Factor, Scope: PerGPU, Default: 1, Min: 0.01, Max: 2, Doc: "bandwidth of its memory"},
@@ -175,4 +185,6 @@ var Table = [NumKnobs]Knob{
 	Network:        {Name: "network", Kind: Amount, Scope: Whole, Unit: "MB/s", Default: none, Min: 0.001, Max: 100000, Doc: "bandwidth to the clients"},
 	Retransmits:    {Name: "retransmits", Kind: Amount, Scope: Whole, Default: none, Max: 0.5, Doc: "share of segments sent again"},
 	ProxyBuffer:    {Name: "proxy_buffer", Kind: Switch, Scope: Whole, Max: 1, Doc: "a proxy in front keeps the answer until it is whole"},
+	FrameQuantum:   {Name: "frame_quantum", Kind: Amount, Scope: Whole, Unit: "ms", Default: none, Max: 60000, Doc: "who is in front passes on what has come only so often"},
+	NagleDelay:     {Name: "nagle_delay", Kind: Amount, Scope: Whole, Unit: "ms", Default: none, Max: 1000, Doc: "time that the body of a request is held back at the client until its head is acknowledged (Nagle's algorithm with delayed acknowledgements), on connections that are used again"},
 }

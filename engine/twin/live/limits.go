@@ -23,9 +23,9 @@ func Turnable(c knob.Change) error {
 var fixed = []knob.ID{
 	knob.Rate, knob.PromptTokens, knob.PrefixReuse, knob.Prefixes, knob.GiantPrompts, knob.GiantTokens, knob.Adapters, knob.Guided, knob.Schemas,
 	knob.Images, knob.SlowReaders, knob.ClientLimit,
-	knob.PrefixCaching, knob.NewShapes, knob.SpecAcceptance, knob.Restart, knob.Upgrade, knob.LoadTime, knob.RouteWeight, knob.Transfer,
-	knob.Multimodal, knob.GrammarCompile, knob.GrammarMask, knob.LoRASlots, knob.LoRALoad, knob.Lock,
-	knob.Network, knob.ProxyBuffer,
+	knob.PrefixCaching, knob.NewShapes, knob.SpecAcceptance, knob.Restart, knob.Upgrade, knob.LoadTime, knob.RouteWeight, knob.Transfer, knob.Metrics,
+	knob.Auth, knob.Multimodal, knob.GrammarCompile, knob.GrammarMask, knob.LoRASlots, knob.LoRALoad, knob.Lock,
+	knob.Network, knob.ProxyBuffer, knob.FrameQuantum, knob.NagleDelay,
 }
 
 // Begins turns the knobs of the scheduler.
