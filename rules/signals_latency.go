@@ -15,7 +15,7 @@ func latencyRows() []Signal {
 		q           float64
 	}{{"p50", "0.5", 0.50}, {"p95", "0.95", 0.95}, {"p99", "0.99", 0.99}} {
 		rows = append(rows, Signal{Name: "step." + q.name, Title: "step " + q.name, Unit: "s", Kind: "latency", Step: 0.005,
-			Formula: q.name + " of the time between two tokens of a stream, every step counts",
+			Formula: q.name + " of the time between two tokens of a stream, every step counts" + newest,
 			Source:  "the engine's inter-token histogram", Needs: "engine metrics",
 			Export: exportName("step", "s", `quantile="`+q.label+`"`),
 			bucket: func(n *now) Bucket { return histogramBucket(n.step, q.q) },
@@ -25,10 +25,13 @@ func latencyRows() []Signal {
 			}})
 	}
 	return append(rows, Signal{Name: "step.mean", Title: "mean step", Unit: "s", Kind: "latency", Step: 0.005,
-		Formula: "mean of the time between two tokens of a stream, every step counts; with accepted drafts a step yields several tokens",
+		Formula: "mean of the time between two tokens of a stream, every step counts; with accepted drafts a step yields several tokens" + newest,
 		Source:  "the engine's inter-token histogram", Needs: "engine metrics", Export: exportName("step.mean", "s", ""),
 		at: func(n *now) probes.Opt[float64] { return n.step.Mean() }})
 }
+
+// newest is over what latencies are, and the stages and lengths of their requests.
+const newest = "; of the newest 10 s, or 30 s where those hold fewer than five"
 
 func quantiles(name, title, formula string, step float64, of func(*now) latency) []Signal {
 	var rows []Signal
@@ -37,13 +40,13 @@ func quantiles(name, title, formula string, step float64, of func(*now) latency)
 		q           float64
 	}{{"p50", "0.5", 0.50}, {"p95", "0.95", 0.95}, {"p99", "0.99", 0.99}} {
 		rows = append(rows, Signal{Name: name + "." + q.name, Title: title + " " + q.name, Unit: "s", Kind: "latency", Step: step,
-			Formula: q.name + " of " + formula, Source: "request records, else the engine's histogram", Needs: "requests or engine metrics",
+			Formula: q.name + " of " + formula + newest, Source: "request records, else the engine's histogram", Needs: "requests or engine metrics",
 			Export: exportName(name, "s", `quantile="`+q.label+`"`),
 			bucket: func(n *now) Bucket { return of(n).bucketOf(q.q) },
 			at:     func(n *now) probes.Opt[float64] { return of(n).quantile(q.q) }})
 	}
 	return append(rows, Signal{Name: name + ".mean", Title: "mean " + title, Unit: "s", Kind: "latency", Step: step,
-		Formula: "mean of " + formula + "; exact from histograms too (sum over count)", Source: "request records, else the engine's histogram",
+		Formula: "mean of " + formula + "; exact from histograms too (sum over count)" + newest, Source: "request records, else the engine's histogram",
 		Needs: "requests or engine metrics", Export: exportName(name+".mean", "s", ""),
 		at: func(n *now) probes.Opt[float64] { return of(n).mean() }})
 }

@@ -9,7 +9,7 @@ func stageRows() []Signal {
 	var rows []Signal
 	for i := range numParts {
 		rows = append(rows, Signal{Name: "stage." + partName(i) + ".mean", Title: partName(i), Unit: "s", Kind: "stage", Step: 0.005,
-			Formula: "seconds per request in stage " + partName(i), Source: "request records, else histogram sums (frontend = TTFT − queue − prefill)",
+			Formula: "seconds per request in stage " + partName(i) + newest, Source: "request records, else histogram sums (frontend = TTFT − queue − prefill)",
 			Needs: "requests or engine metrics", Export: exportName("stage", "s", `stage="`+partName(i)+`"`),
 			at: func(n *now) probes.Opt[float64] { return n.means[i] }})
 	}
