@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/cmd/llmtop/internal/child"
 )
 
 // newBurnCommand is the noisy neighbour of the demo: one busy loop that ends with its parent.
@@ -16,7 +16,7 @@ func newBurnCommand() *cobra.Command {
 		Args:   cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ended := make(chan struct{})
-			demo.Parent(os.Stdin, func(string) {}, func() { close(ended) })
+			child.Parent(os.Stdin, func(string) {}, func() { close(ended) })
 			for n := uint64(1); ; n = n*6364136223846793005 + 1 {
 				if n&(1<<22-1) == 1 {
 					select {

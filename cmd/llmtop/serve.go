@@ -18,7 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/cmd/llmtop/internal/child"
+	"llmtop/cmd/llmtop/internal/seams"
 	"llmtop/engine"
 	"llmtop/probes/host"
 )
@@ -191,8 +192,8 @@ func shut(server *http.Server) {
 	_ = server.Close()
 }
 
-// configure fills the engine's configuration; as a child of the demo it also takes
-// control lines for the wrapper at the tokenizer seam.
+// configure fills the engine's configuration; as a child of a demo or a drill it also takes
+// control lines for the wrappers at its seams.
 func (o *serveOptions) configure(end func()) {
 	o.engine.APIKey = apiKey()
 	o.scheduler.configure(&o.engine)
@@ -211,7 +212,11 @@ func (o *serveOptions) configure(end func()) {
 	if o.twin.gpu != "" {
 		return // it takes lines of its own
 	}
-	slow := &demo.SlowTokenizer{}
-	o.engine.WrapTokenizer = slow.Wrap
-	demo.Parent(os.Stdin, slow.Control, end)
+	wrappers := seams.New()
+	wrappers.Into(&o.engine)
+	child.Parent(os.Stdin, func(line string) {
+		if err := wrappers.Control(line); err != nil {
+			fmt.Fprintln(os.Stderr, "llmtop:", err)
+		}
+	}, end)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/cmd/llmtop/internal/child"
 	"llmtop/engine"
 	"llmtop/engine/twin"
 	"llmtop/engine/twin/exposition"
@@ -51,7 +51,7 @@ func runTwin(ctx context.Context, cmd *cobra.Command, o serveOptions, end func()
 	defer dies()
 	go t.Live(lives)
 	if o.withParent {
-		demo.Parent(os.Stdin, turnLine(t), end)
+		child.Parent(os.Stdin, turnLine(t), end)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "serving %s, simulated, on http://%s (ctrl-c ends it)\n", t.Title(), listener.Addr())
 	fmt.Fprintf(cmd.OutOrStdout(), "KV cache %d tokens, %d sequences and %d tokens in a step; answers are placeholder text\n",

@@ -10,9 +10,9 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
+	"llmtop/cmd/llmtop/internal/child"
 	"llmtop/engine/load"
 )
 
@@ -33,8 +33,8 @@ type Demo struct {
 
 	cfg    Config
 	cancel context.CancelFunc
-	engine *child
-	loads  []*child
+	engine *child.Child
+	loads  []*child.Child
 	failed chan error
 }
 
@@ -80,7 +80,7 @@ func (d *Demo) capacity(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("measuring the engine's capacity: %w", err)
 	}
-	d.engine.stop()
+	d.engine.Stop()
 	return capacity, nil
 }
 
@@ -93,28 +93,18 @@ func (d *Demo) serve(ctx context.Context) error {
 	if d.cfg.Twin != nil {
 		args = append(args, d.cfg.Twin.Serve...)
 	}
-	engine, err := spawn(ctx, d.cfg.Exe, append(args, d.cfg.Fault.engine...)...)
+	engine, err := d.spawn(ctx, append(args, d.cfg.Fault.engine...)...)
 	if err != nil {
 		return err
 	}
 	d.engine = engine
-	select {
-	case line, ok := <-engine.first:
-		if !ok {
-			<-engine.done
-			return engine.err()
-		}
-		at := strings.Index(line, "http://")
-		if at < 0 {
-			return fmt.Errorf("the engine does not tell its address but %q", line)
-		}
-		d.URL, _, _ = strings.Cut(line[at:], " ")
-		return nil
-	case <-time.After(20 * time.Second):
-		return fmt.Errorf("the engine did not come up within 20 s")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	d.URL, err = engine.URL(ctx, 20*time.Second)
+	return err
+}
+
+// spawn starts this program with args; the child ends with ctx.
+func (d *Demo) spawn(ctx context.Context, args ...string) (*child.Child, error) {
+	return child.Command{Exe: d.cfg.Exe, Args: args}.Start(ctx)
 }
 
 // measure fills the batch twice over at once and times how fast it empties: the
@@ -135,7 +125,7 @@ func (d *Demo) measure(ctx context.Context) (perSecond float64, err error) {
 }
 
 func (d *Demo) load(ctx context.Context, capacity float64, s shape) error {
-	c, err := spawn(ctx, d.cfg.Exe, "load", d.URL,
+	c, err := d.spawn(ctx, "load", d.URL,
 		"--rate", strconv.FormatFloat(s.rate*capacity, 'f', 3, 64), "--duration", "0s",
 		"--prompt-tokens", strconv.Itoa(s.prompt), "--output-tokens", strconv.Itoa(s.output),
 		"--seed", strconv.FormatUint(d.cfg.Seed+uint64(len(d.loads)), 10))
@@ -169,17 +159,17 @@ func (d *Demo) story(ctx context.Context, capacity float64) {
 func (d *Demo) inject(ctx context.Context, capacity float64) error {
 	f := d.cfg.Fault
 	if f.tokenizer > 0 {
-		if err := d.engine.say(fmt.Sprintf("tokenizer %s", f.tokenizer)); err != nil {
+		if err := d.engine.Say(fmt.Sprintf("tokenizer %s", f.tokenizer)); err != nil {
 			return err
 		}
 	}
 	for _, t := range f.turns {
-		if err := d.engine.say("turn " + t.on(d.cfg.Twin.Deployment.GPU)); err != nil {
+		if err := d.engine.Say("turn " + t.on(d.cfg.Twin.Deployment.GPU)); err != nil {
 			return err
 		}
 	}
 	for range f.burners * runtime.NumCPU() {
-		if _, err := spawn(ctx, d.cfg.Exe, "burn"); err != nil {
+		if _, err := d.spawn(ctx, "burn"); err != nil {
 			return err
 		}
 	}
@@ -191,7 +181,7 @@ func (d *Demo) inject(ctx context.Context, capacity float64) error {
 	}
 	if f.replace {
 		for _, c := range healthy {
-			c.stop()
+			c.Stop()
 		}
 	}
 	return nil
@@ -204,6 +194,6 @@ func (d *Demo) Failed() <-chan error { return d.failed }
 func (d *Demo) Stop() {
 	d.cancel()
 	if d.engine != nil {
-		d.engine.stop()
+		d.engine.Stop()
 	}
 }

@@ -1,13 +1,11 @@
 package demo
 
 import (
-	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"llmtop/engine"
 	"llmtop/engine/twin/knob"
 	"llmtop/engine/twin/live"
 	"llmtop/rules/roofline"
@@ -76,68 +74,6 @@ func TestTwinCapacity(t *testing.T) {
 	}
 	if l4, half, h100, b200 := at("l4", 8), at("h100", 4), at("h100", 8), at("b200", 8); !(0 < l4 && l4 < half && half < h100 && h100 <= b200 && b200 <= mostRate) {
 		t.Errorf("capacities %.1f, %.1f, %.1f, %.1f", l4, half, h100, b200)
-	}
-}
-
-// TestParent closes the pipe as the end of the parent does, in whatever way it came.
-func TestParent(t *testing.T) {
-	in, parent := io.Pipe()
-	lines, ended := make(chan string), make(chan struct{})
-	Parent(in, func(line string) { lines <- line }, func() { close(ended) })
-	io.WriteString(parent, "tokenizer 3ms\n")
-	if got := <-lines; got != "tokenizer 3ms" {
-		t.Errorf("control line %q", got)
-	}
-	parent.Close()
-	<-ended
-}
-
-type countingTokenizer struct {
-	engine.Tokenizer
-	calls int
-}
-
-func (c *countingTokenizer) Encode(text string, _ bool) []int { c.calls++; return []int{len(text)} }
-
-func TestSlowTokenizer(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		slow bool
-	}{{"", false}, {"tokenizer nonsense", false}, {"tokenizer 2ms", true}} {
-		real := &countingTokenizer{}
-		s := &SlowTokenizer{}
-		tok := s.Wrap(real)
-		s.Control(c.line)
-		if got := tok.Encode("abc", false); !slices.Equal(got, []int{3}) {
-			t.Errorf("%q: %v, want the real tokenizer's answer", c.line, got)
-		}
-		if slow := real.calls > 1; slow != c.slow {
-			t.Errorf("%q: tokenized %d times", c.line, real.calls)
-		}
-	}
-}
-
-// TestChild starts a program that says where it listens and waits for its input to
-// end, then one that dies with a word.
-func TestChild(t *testing.T) {
-	c, err := spawn(t.Context(), "/bin/sh", "-c", "echo serving on http://127.0.0.1:1; cat >/dev/null")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line := <-c.first; line != "serving on http://127.0.0.1:1" {
-		t.Errorf("first line %q", line)
-	}
-	c.stop()
-	dying, err := spawn(t.Context(), "/bin/sh", "-c", "echo no such model >&2; exit 1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-dying.done
-	if err := dying.err(); err == nil || !strings.Contains(err.Error(), "no such model") {
-		t.Errorf("%v, want what it said last", err)
-	}
-	if _, err := spawn(t.Context(), "/no/such/program", "serve"); err == nil {
-		t.Error("a program that is not there was started")
 	}
 }
 
