@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,13 +11,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"llmtop/cmd/llmtop/internal/demo"
+	"llmtop/cmd/llmtop/internal/child"
 	"llmtop/engine/load"
 )
 
 func newLoadCommand() *cobra.Command {
 	var (
 		c                  load.Config
+		requests           string
 		asJSON, withParent bool
 	)
 	cmd := &cobra.Command{
@@ -31,15 +33,20 @@ Ctrl-C ends it early, with a report.`,
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			if withParent {
-				demo.Parent(os.Stdin, func(string) {}, cancel)
+				child.Parent(os.Stdin, func(string) {}, cancel)
 			}
 			url, err := parseTarget(args[0])
 			if err != nil {
 				return err
 			}
 			c.URL, c.APIKey = url, apiKey()
-			report, err := load.Run(ctx, c)
+			each, err := newRequestFile(requests)
 			if err != nil {
+				return err
+			}
+			c.Ended = each.add
+			report, err := load.Run(ctx, c)
+			if err := cmp.Or(err, each.close()); err != nil {
 				return failed(err, "")
 			}
 			if err := printReport(cmd.OutOrStdout(), report, asJSON); err != nil {
@@ -55,11 +62,14 @@ Ctrl-C ends it early, with a report.`,
 	f.IntVar(&c.PromptTokens, "prompt-tokens", 0, "prompt length, about (0: a short question)")
 	f.Float64Var(&c.PromptSpread, "prompt-spread", 0.3, "prompt lengths vary by this part of --prompt-tokens")
 	f.IntVar(&c.SharedPrefixTokens, "shared-prefix-tokens", 0, "prompts begin with the same text of about this length")
+	f.IntVar(&c.SharedPrefixes, "shared-prefixes", 1, "how many such texts there are, each prompt begins with one of them")
 	f.StringSliceVar(&c.Priorities, "priority", nil, "priorities to draw from: integers or classes, comma-separated")
 	f.IntVar(&c.OutputTokens, "output-tokens", 0, "answer length at most (0: until it ends by itself)")
 	f.StringVar(&c.Model, "model", "", "model name (default: the first the engine lists)")
 	f.Int64Var(&c.Seed, "seed", 1, "the same seed gives the same requests at the same times")
 	f.IntVar(&c.MaxInFlight, "max-in-flight", 0, "most requests out at once, for safety (0: 1024)")
+	f.StringVar(&requests, "requests", "", "write each request's times into this new `file`, one JSON object a line")
+	f.IntVar(&c.Connections, "connections", 0, "most connections at once; requests beyond wait within this client (0: as many as are needed)")
 	f.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	f.BoolVar(&withParent, "with-parent", false, "end with the parent process")
 	f.MarkHidden("with-parent")

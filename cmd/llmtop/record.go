@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"llmtop/cmd/llmtop/internal/child"
 	"llmtop/probes/record"
 )
 
@@ -20,6 +22,8 @@ type recordOptions struct {
 	store    storeOptions
 	ring     ringOptions
 	duration time.Duration
+
+	withParent bool
 }
 
 func newRecordCommand() *cobra.Command {
@@ -53,6 +57,8 @@ less than 256 MiB free or DIR holds --ring-files of them.`,
 	o.store.flags(cmd)
 	o.ring.flags(cmd, "")
 	cmd.Flags().DurationVar(&o.duration, "duration", 0, "how long (0: until interrupted)")
+	cmd.Flags().BoolVar(&o.withParent, "with-parent", false, "end with the parent process")
+	cmd.Flags().MarkHidden("with-parent")
 	o.attachOptions.flags(cmd)
 	return cmd
 }
@@ -83,7 +89,11 @@ func runRecord(cmd *cobra.Command, args []string, o recordOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	if o.withParent {
+		child.Parent(os.Stdin, func(string) {}, cancel)
+	}
 	if o.duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, o.duration)

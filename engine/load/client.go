@@ -33,6 +33,7 @@ func newClient(c Config) *client {
 			Proxy:               http.ProxyFromEnvironment,
 			DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
 			MaxIdleConnsPerHost: c.MaxInFlight,
+			MaxConnsPerHost:     c.Connections,
 			IdleConnTimeout:     30 * time.Second,
 			DisableCompression:  true,
 		}
@@ -158,7 +159,7 @@ func (c *client) do(ctx context.Context, body []byte, due time.Time) outcome {
 	var s stream
 	kind, err := s.read(res.Body, time.Now)
 	if err != nil {
-		return o.failed(ctx, kind, err)
+		return o.began(s, due).pending(s, time.Now()).failed(ctx, kind, err)
 	}
 	o = o.completed(s, due, time.Now())
 	// Only a body read to its end gives the connection back for the next request;

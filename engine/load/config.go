@@ -24,6 +24,7 @@ type Config struct {
 	PromptTokens       int      // target length of a prompt, approximate; 0: a short question as people ask it
 	PromptSpread       float64  // 0–1: each prompt's target is drawn evenly from PromptTokens·(1±PromptSpread)
 	SharedPrefixTokens int      // prompts begin with the same text of about this length; 0: no two share a long prefix
+	SharedPrefixes     int      // of those texts, drawn evenly; 0: one
 	CharsPerToken      float64  // of the model's vocabulary, to reach PromptTokens; 0: 2.73, right for the shipped model. Large vocabularies: about 4
 	OutputTokens       int      // max_tokens of each answer, and the kind of question that fills it; 0: answers end by themselves
 	ForceOutput        bool     // with OutputTokens: also ask for exactly that many (ignore_eos, understood by vLLM and its kin)
@@ -32,8 +33,12 @@ type Config struct {
 
 	MaxInFlight int // most requests out at once; 0: 1024. An arrival beyond it is not sent and is counted in Client.Capped
 
+	Connections int // most connections at once, on which requests wait for each other within the client; 0: as many as are needed
+
 	Interval time.Duration // with Progress: how often to call it; 0: every second
 	Progress func(Report)  // given the interval just ended; called from one goroutine, never after Run returned
+
+	Ended func(Request) // given each request that was sent, when it has ended; from one goroutine at a time
 
 	Transport http.RoundTripper // nil: a pool of keep-alive connections; for servers within the process
 }
@@ -44,6 +49,7 @@ const (
 	maxRate     = 100_000
 	maxTokens   = 1 << 20
 	maxInFlight = 1 << 16
+	maxPrefixes = 1 << 10
 )
 
 // complete checks c and fills in what was left out.
@@ -55,8 +61,12 @@ func (c Config) complete() (Config, error) {
 		return c, errors.New("a duration is negative")
 	case outside(c.PromptTokens, maxTokens) || outside(c.OutputTokens, maxTokens) || outside(c.SharedPrefixTokens, maxTokens):
 		return c, fmt.Errorf("a token count is not between 0 and %d", maxTokens)
+	case outside(c.SharedPrefixes, maxPrefixes):
+		return c, fmt.Errorf("at most %d texts can be shared", maxPrefixes)
 	case outside(c.MaxInFlight, maxInFlight):
 		return c, fmt.Errorf("at most %d requests can be in flight", maxInFlight)
+	case outside(c.Connections, maxInFlight):
+		return c, fmt.Errorf("the number of connections is not between 0 and %d", maxInFlight)
 	case c.CharsPerToken != 0 && !(c.CharsPerToken >= 0.5 && c.CharsPerToken <= 20):
 		return c, fmt.Errorf("%v characters a token is not between 0.5 and 20", c.CharsPerToken)
 	case slices.Contains(c.Priorities, ""):

@@ -47,10 +47,12 @@ func TestConfigLimits(t *testing.T) {
 		"prompt tokens":  func(c *Config) { c.PromptTokens = -1 },
 		"output tokens":  func(c *Config) { c.OutputTokens = 1 << 30 },
 		"prefix":         func(c *Config) { c.SharedPrefixTokens = -5 },
+		"prefixes":       func(c *Config) { c.SharedPrefixes = 1 << 20 },
 		"spread":         func(c *Config) { c.PromptSpread = 1.1 },
 		"NaN spread":     func(c *Config) { c.PromptSpread = math.NaN() },
 		"chars":          func(c *Config) { c.CharsPerToken = math.NaN() },
 		"no priority":    func(c *Config) { c.Priorities = []string{"0", ""} },
+		"connections":    func(c *Config) { c.Connections = -1 },
 		"in flight":      func(c *Config) { c.MaxInFlight = -1 },
 		"many in flight": func(c *Config) { c.MaxInFlight = 1 << 20 },
 	} {

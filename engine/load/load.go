@@ -114,6 +114,9 @@ func (g *generator) start(ctx context.Context, body []byte, due time.Time) {
 		g.inFlight--
 		g.whole.add(o)
 		g.interval.add(o)
+		if g.cfg.Ended != nil {
+			g.cfg.Ended(o.request(due, time.Now()))
+		}
 	})
 }
 

@@ -13,9 +13,9 @@ type prompter struct {
 	seed   uint64
 	tokens int
 	spread float64
-	chars  float64 // a token
-	story  bool    // the answer should be long
-	prefix string
+	chars  float64  // a token
+	story  bool     // the answer should be long
+	prefix []string // one of them begins each prompt; empty: none does
 }
 
 // charsPerToken of shift notes in the shipped model's vocabulary (measured over
@@ -33,7 +33,9 @@ func newPrompter(c Config) *prompter {
 	p := &prompter{seed: uint64(c.Seed), tokens: c.PromptTokens, spread: c.PromptSpread,
 		chars: orDefault(c.CharsPerToken, charsPerToken), story: c.OutputTokens >= storyTokens}
 	if c.SharedPrefixTokens > 0 {
-		p.prefix = notes(p.grammar(0, promptStream+1), int(float64(c.SharedPrefixTokens)*p.chars))
+		for i := range uint64(max(1, c.SharedPrefixes)) {
+			p.prefix = append(p.prefix, notes(p.grammar(i, promptStream+1), int(float64(c.SharedPrefixTokens)*p.chars)))
+		}
 	}
 	return p
 }
@@ -45,16 +47,29 @@ func (p *prompter) grammar(i, stream uint64) grammar {
 // prompt is the ith prompt; it depends on the seed and i alone.
 func (p *prompter) prompt(i uint64) string {
 	g := p.grammar(i, promptStream)
+	prefix := p.shared(i)
 	ask := question(g)
 	if p.story {
 		ask = storyRequest(g)
 	}
 	target := float64(p.tokens) * (1 + p.spread*(2*g.rng.Float64()-1)) * p.chars
-	room := int(target) - len(p.prefix) - len(ask)
+	room := int(target) - len(prefix) - len(ask)
 	if room < len("At 7 am, Ada was paged.") {
-		return p.prefix + ask
+		return prefix + ask
 	}
-	return p.prefix + notes(g, room) + ask
+	return prefix + notes(g, room) + ask
+}
+
+// shared is what the ith prompt begins with, as others do.
+func (p *prompter) shared(i uint64) string {
+	switch n := len(p.prefix); n {
+	case 0:
+		return ""
+	case 1:
+		return p.prefix[0]
+	default:
+		return p.prefix[rand.New(rand.NewPCG(p.seed^(promptStream+2), i)).IntN(n)]
+	}
 }
 
 // notes writes shift notes of about n characters, whole sentences, ending in a

@@ -77,6 +77,23 @@ func TestPromptsSharePrefixWhenAsked(t *testing.T) {
 	}
 }
 
+// Of several shared texts each begins its part of the prompts, and they part at once.
+func TestPromptsShareOneOfSeveral(t *testing.T) {
+	p := newPrompter(Config{PromptTokens: 200, SharedPrefixTokens: 120, SharedPrefixes: 5})
+	begin := map[string]int{}
+	for i := range uint64(200) {
+		begin[p.prompt(i)[:100]]++
+	}
+	if len(begin) != 5 {
+		t.Errorf("%d beginnings, want 5", len(begin))
+	}
+	for text, n := range begin {
+		if n < 20 || n > 60 {
+			t.Errorf("%d of 200 prompts begin with %q, want about 40", n, text)
+		}
+	}
+}
+
 func TestGrammar(t *testing.T) {
 	g := newPrompter(Config{}).grammar(1, 2)
 	seen := map[string]bool{}

@@ -12,11 +12,12 @@ import (
 
 // stream is what was read of one streamed answer.
 type stream struct {
-	first, last  time.Time // when the first and the last text came
-	chunks       int       // with text
-	promptTokens int       // as the server counted; 0 when it did not tell
-	outputTokens int       // likewise
-	finished     bool      // a finish reason came
+	first, last  time.Time     // when the first and the last text came
+	gap          time.Duration // longest between two pieces of text
+	chunks       int           // with text
+	promptTokens int           // as the server counted; 0 when it did not tell
+	outputTokens int           // likewise
+	finished     bool          // a finish reason came
 }
 
 // Limits of one answer: no server may fill the client's memory or keep it for ever.
@@ -76,10 +77,13 @@ func (s *stream) read(body io.Reader, clock func() time.Time) (kind string, err 
 func (s *stream) take(c chunk, clock func() time.Time) {
 	for _, choice := range c.Choices {
 		if choice.Delta.Content != "" || choice.Delta.Reasoning != "" {
-			s.last = clock()
+			now := clock()
 			if s.chunks == 0 {
-				s.first = s.last
+				s.first = now
+			} else {
+				s.gap = max(s.gap, now.Sub(s.last))
 			}
+			s.last = now
 			s.chunks++
 		}
 		s.finished = s.finished || (choice.FinishReason != nil && *choice.FinishReason != "")
