@@ -1,0 +1,6 @@
+//go:build race
+
+package drill
+
+// underRace: the race detector is on.
+const underRace = true
