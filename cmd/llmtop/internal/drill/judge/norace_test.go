@@ -1,0 +1,6 @@
+//go:build !race
+
+package judge
+
+// underRace: the race detector is off.
+const underRace = false
