@@ -69,6 +69,14 @@
 //	$ llmtop serve --twin h100x8 --twin-model "llama-3-70b fp8"
 //	$ llmtop demo --twin h100x8 --fault power-cap
 //
+// Incidents whose cause is known, to be named by you, or by llmtop: the score of the diagnosis
+// (docs/drills.md):
+//
+//	$ llmtop drill list
+//	$ llmtop drill run power-cap -o drilled.llmrec
+//	$ llmtop drill play --surprise
+//	$ llmtop drill score --suite ci
+//
 // What serves on this host, what can be read here at all (docs/gpu.md), several engines as
 // one service, the engine's log, its traces, and a small request of llmtop's own
 // (docs/engines.md, logs.md, otlp.md):

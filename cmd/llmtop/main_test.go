@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -17,6 +18,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
 		Setup: func(e *testscript.Env) error { return setEnv(e) },
+		Condition: func(word string) (bool, error) { // the others are testscript's own
+			if word != "race" {
+				return false, fmt.Errorf("unknown condition %q", word)
+			}
+			return raceEnabled, nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"engine":  startEngine,
 			"twin":    startTwin,

@@ -52,7 +52,8 @@ engine's processes, e of the engines.`,
 	live.attachOptions.flags(root)
 	root.AddCommand(newRecordCommand(), newReplayCommand(), newInfoCommand(), newMarkCommand(), newDiagnoseCommand(), newCompareCommand(),
 		newExportCommand(), newExtractCommand(), newRedactCommand(), newVerifyCommand(), newRepairCommand(), newProfileCommand(),
-		newFindCommand(), newDoctorCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newTwinCommand(), newBurnCommand())
+		newFindCommand(), newDoctorCommand(), newServeCommand(), newLoadCommand(), newDemoCommand(), newTwinCommand(), newDrillCommand(),
+		newBurnCommand())
 	return root
 }
 

@@ -20,6 +20,8 @@ type session struct {
 	ring      *incidents     // nil: the past is not kept
 	facts     *learner       // for what is kept; nil until then
 	verdict   string         // the last one recorded
+
+	show func(*rules.Tick) *rules.Tick // what of a tick is to be seen; nil: all
 }
 
 func newSession(source probes.Source) (*session, error) {
@@ -40,6 +42,9 @@ func (s *session) next(ctx context.Context) (*rules.Tick, error) {
 	tick := s.diagnoser.Observe(sample)
 	if s.recorder != nil || s.ring != nil {
 		s.keep(sample, tick)
+	}
+	if s.show != nil {
+		tick = s.show(tick)
 	}
 	return tick, nil
 }
