@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -34,11 +35,11 @@ func newGroup(root, controller string, pid int) (*group, error) {
 		return nil, err
 	}
 	sweepGroups(root, parent)
-	g.dir = filepath.Join(parent, fmt.Sprintf("%s%d-%s-%s", groupPrefix, os.Getpid(), startOf(root, os.Getpid()), controller))
-	if err := os.Mkdir(g.dir, 0o755); err != nil {
+	own := fmt.Sprintf("%s%d-%s-", groupPrefix, os.Getpid(), startOf(root, os.Getpid()))
+	if g.dir, err = os.MkdirTemp(parent, own); err != nil {
 		return nil, lacksGroup(controller, err)
 	}
-	if err := g.join(); err != nil {
+	if err := put(g.dir, strconv.Itoa(pid)); err != nil {
 		return nil, errors.Join(lacksGroup(controller, err), os.Remove(g.dir))
 	}
 	return g, nil
@@ -96,7 +97,7 @@ func sweepGroups(root, parent string) {
 	left, _ := filepath.Glob(filepath.Join(parent, groupPrefix+"*"))
 	for _, dir := range left {
 		f := strings.Split(strings.TrimPrefix(filepath.Base(dir), groupPrefix), "-")
-		if owner, err := strconv.Atoi(f[0]); err == nil && len(f) == 3 && startOf(root, owner) != f[1] {
+		if owner, err := strconv.Atoi(f[0]); err == nil && len(f) >= 3 && startOf(root, owner) != f[1] {
 			_ = os.Remove(dir)
 		}
 	}
@@ -124,10 +125,9 @@ func procStat(root string, pid int) ([]string, error) {
 	return f, nil
 }
 
-func (g *group) join() error { return g.put(g.dir) }
-
-func (g *group) put(dir string) error {
-	return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(g.pid)), 0)
+// put moves a process, with all its threads, into the group of a directory.
+func put(dir, pid string) error {
+	return os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(pid), 0)
 }
 
 // set writes a file of the group.
@@ -152,38 +152,34 @@ func (g *group) read(file, word string) float64 {
 	return 0
 }
 
-// undo puts the process back, if it is still there, and removes the group; a second time
-// it does nothing.
+// undo puts the process back, with those that it has started meanwhile, and removes the
+// group; a second time it does nothing.
 func (g *group) undo() error {
 	if g == nil || g.dir == "" {
 		return nil
 	}
-	back := g.put(g.home)
-	if errors.Is(back, os.ErrProcessDone) || startOf("/", g.pid) == "0" {
-		back = nil // it has ended
-	}
-	var err error
-	for range 200 { // one that is ending leaves the group last
-		g.empty()
+	var back, err error
+	for range 40 { // one that is ending leaves the group last
+		back = g.empty()
 		if err = os.Remove(g.dir); err == nil || errors.Is(err, fs.ErrNotExist) {
 			g.dir = ""
-			return back
+			return nil
 		}
 		pause(context.Background(), 50*time.Millisecond)
 	}
 	return errors.Join(back, fmt.Errorf("removing a cgroup: %w", err))
 }
 
-// empty puts those home that the process has started while it was in the group. One that
-// ends meanwhile needs no home.
-func (g *group) empty() {
+// empty moves all processes of the group to where the first was; one that has ended
+// meanwhile is no error.
+func (g *group) empty() (err error) {
 	b, err := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
-	if err != nil {
-		return
+	for _, pid := range strings.Fields(string(b)) {
+		if e := put(g.home, pid); e != nil && !errors.Is(e, syscall.ESRCH) {
+			err = e
+		}
 	}
-	for pid := range strings.FieldsSeq(string(b)) {
-		_ = os.WriteFile(filepath.Join(g.home, "cgroup.procs"), []byte(pid), 0)
-	}
+	return err
 }
 
 // pause waits, or until ctx ends.

@@ -89,19 +89,17 @@ func (p *bufferingProxy) pass(w http.ResponseWriter, r *http.Request) {
 
 // copy passes a body on: as it comes, or in pieces of the buffer while it buffers.
 func (p *bufferingProxy) copy(w http.ResponseWriter, body io.Reader) error {
-	size := 1
+	size, out := 1, &timedWriter{to: w}
 	if p.on.Load() {
-		size = p.bytes
+		size, out.held = p.bytes, &p.held
 	}
-	out := &timedWriter{to: w}
 	held := bufio.NewWriterSize(out, size)
-	var first time.Time
 	buf := make([]byte, piece)
 	for {
 		n, err := body.Read(buf)
 		if n > 0 {
-			if first.IsZero() {
-				first = time.Now()
+			if out.came.IsZero() {
+				out.came = time.Now()
 			}
 			if _, err := held.Write(buf[:n]); err != nil {
 				return err
@@ -113,22 +111,22 @@ func (p *bufferingProxy) copy(w http.ResponseWriter, body io.Reader) error {
 		if ferr := held.Flush(); ferr != nil || err != io.EOF {
 			return errors.Join(ferr, err)
 		}
-		if size > 1 && !first.IsZero() {
-			p.held.Add(int64(out.first.Sub(first)))
-		}
 		return nil
 	}
 }
 
-// timedWriter sends at once what it is given, and notes when that was first.
+// timedWriter sends at once what it is given, and counts how long the first of it was held.
 type timedWriter struct {
-	to    http.ResponseWriter
-	first time.Time
+	to   http.ResponseWriter
+	came time.Time // when the first byte came
+	sent bool
+	held *atomic.Int64 // nil: it is not counted
 }
 
 func (t *timedWriter) Write(b []byte) (int, error) {
-	if t.first.IsZero() {
-		t.first = time.Now()
+	if t.held != nil && !t.sent {
+		t.sent = true
+		t.held.Add(int64(time.Since(t.came)))
 	}
 	n, err := t.to.Write(b)
 	if err == nil {

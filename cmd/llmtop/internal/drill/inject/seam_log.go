@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,11 +19,12 @@ import (
 type logPipe struct {
 	still, every time.Duration
 
-	pipe  *os.File
-	slow  chan struct{} // closed when the reading is to be slow
-	begun bool
-	over  chan struct{}
-	full  int // times that the pipe was full when the reading went on
+	pipe   *os.File
+	slow   chan struct{} // closed when the reading is to be slow
+	begun  bool
+	cancel context.CancelFunc // nil: nothing is read
+	over   chan struct{}
+	full   atomic.Int64 // times that the pipe was full when the reading went on
 }
 
 func newLogPipe(with Settings) (Injector, error) {
@@ -51,6 +53,7 @@ func (l *logPipe) Prepare(ctx context.Context, s *Site) error {
 		return err
 	}
 	s.Serve = append(s.Serve[:len(s.Serve):len(s.Serve)], "--log", "sync", "--log-file", name)
+	ctx, l.cancel = context.WithCancel(ctx)
 	go l.read(ctx)
 	return nil
 }
@@ -66,7 +69,7 @@ func (l *logPipe) read(ctx context.Context) {
 			pause(ctx, l.still)
 			n, err := l.pipe.Read(buf)
 			if n > pipeSize*3/4 {
-				l.full++
+				l.full.Add(1)
 			}
 			if err == nil {
 				err = l.drain(buf, l.every-l.still)
@@ -107,18 +110,19 @@ func (l *logPipe) Start(context.Context, *Site) error {
 
 // Stop ends the reading; an engine that writes then gets an error, which it counts.
 func (l *logPipe) Stop() error {
-	if l.pipe == nil {
+	if l.cancel == nil {
 		return nil
 	}
+	l.cancel()
+	l.cancel = nil
 	err := l.pipe.Close()
-	l.pipe = nil
 	<-l.over
 	return err
 }
 
 // Confirm asks that the pipe was full, so that a writer had to wait.
 func (l *logPipe) Confirm() error {
-	if !l.begun || l.full == 0 {
+	if !l.begun || l.full.Load() == 0 {
 		return errors.New("the pipe of the log was never full")
 	}
 	return nil

@@ -181,11 +181,11 @@ func TestLogPipe(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 1000 {
-			if _, err := f.Write([]byte(strings.Repeat("x", 199) + "\n")); err != nil {
-				t.Fatal(err)
-			}
-		}
+		pipe := i.(*logPipe)
+		until(t, "a log", func() bool {
+			_, err := f.Write([]byte(strings.Repeat(strings.Repeat("x", 199)+"\n", 100)))
+			return err != nil || !begun || pipe.full.Load() > 0
+		})
 		f.Close()
 		for range 2 {
 			if err := i.Stop(); err != nil {
