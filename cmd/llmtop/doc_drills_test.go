@@ -20,15 +20,8 @@ func TestDrillDocsRun(t *testing.T) {
 		t.Skip("simulations of one goroutine each")
 	}
 	text := document(t, "docs/drills.md")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	link := filepath.Join(dir, "llmtop")
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(block(t, text, "story: ", 0)), 0o644); err != nil {
 		t.Fatal(err)
 	}

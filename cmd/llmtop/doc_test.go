@@ -93,15 +93,8 @@ func TestDocCommandsRun(t *testing.T) {
 	t.Cleanup(func() { <-ended })
 	server := httptest.NewServer(e.Handler())
 	t.Cleanup(server.Close)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	link := filepath.Join(dir, "llmtop")
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, dir)
 	ran := 0
 	for _, args := range commandsIn(packageComment(t)) {
 		if !endsByItself(args) {

@@ -24,15 +24,8 @@ func block(t *testing.T, text, begins string, n int) string {
 // scenario that is to be saved there; screens are left out. What a run is said to name it names.
 func TestTwinDocsRun(t *testing.T) {
 	text := document(t, "docs/twin.md")
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	link := filepath.Join(dir, "llmtop")
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, dir)
 	mine := block(t, text, "gpu ", 0)
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

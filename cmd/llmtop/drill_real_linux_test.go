@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,14 +17,7 @@ func TestRealDrill(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("takes seconds of a real engine")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(t.TempDir(), "llmtop") // the test binary acts as what it is called
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, t.TempDir())
 	r := inject.Runner{Exe: link, Log: t.Logf, Healthy: [2]time.Duration{4 * time.Second, 4200 * time.Millisecond}, Warm: 500 * time.Millisecond, Tries: 1, Threads: 1}
 	inst := drill.Instance{Engine: "cpu", Severity: drill.Severe, Seed: 3, Drill: &drill.Drill{
 		ID: "queue-backlog", Kind: drill.Fault, Symptom: "ttft.p50",

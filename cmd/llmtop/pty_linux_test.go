@@ -34,15 +34,7 @@ func startOnTerminal(t testing.TB, cols, rows uint16, args ...string) *onTermina
 			t.Fatal(err)
 		}
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The test binary is llmtop when its name is llmtop (see testscript.Main).
-	link := t.TempDir() + "/llmtop"
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, t.TempDir())
 	cmd := exec.Command(link, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8")

@@ -73,14 +73,7 @@ func TestSIGUSR1WithoutARing(t *testing.T) {
 // TestRingWithoutAScreen: a signal writes the file, SIGTERM ends it whole.
 func TestRingWithoutAScreen(t *testing.T) {
 	dir := t.TempDir()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(t.TempDir(), "llmtop") // the test binary acts as what it is called
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, t.TempDir())
 	cmd := exec.Command(link, "record", "--ring", "1m", "--ring-dir", dir, "http://127.0.0.1:1")
 	stderr, err := cmd.StderrPipe()
 	if err != nil {

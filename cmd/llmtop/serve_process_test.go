@@ -35,14 +35,7 @@ func startServe(t testing.TB, args ...string) *served {
 // start does it with another standard error.
 func (s *served) start(t testing.TB, stderr io.Writer, args ...string) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := filepath.Join(t.TempDir(), "llmtop") // the test binary acts as what it is called
-	if err := os.Symlink(exe, link); err != nil {
-		t.Fatal(err)
-	}
+	link := programIn(t, t.TempDir())
 	s.cmd = exec.Command(link, append([]string{"serve", "--addr", "127.0.0.1:0", "--threads", "1"}, args...)...)
 	s.cmd.Stderr = stderr
 	stdout, err := s.cmd.StdoutPipe()
