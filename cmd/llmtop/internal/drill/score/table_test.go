@@ -172,7 +172,7 @@ func TestSameRunsSameTable(t *testing.T) {
 	}
 }
 
-// TestTextFits: no line is longer than 100 columns, whatever names hold.
+// TestTextFits: no line is longer than 80 columns, whatever names hold.
 func TestTextFits(t *testing.T) {
 	runs := made()
 	long := fault(strings.Repeat("long-", 30))
@@ -185,7 +185,7 @@ func TestTextFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range strings.Split(text.String(), "\n") {
-		if n := utf8.RuneCountInString(line); n > 100 {
+		if n := utf8.RuneCountInString(line); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}

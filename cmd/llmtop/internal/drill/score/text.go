@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// Widths of the text, 100 columns at most.
+// Widths of the text, 80 columns at most.
 const (
-	labelColumn, judgeColumn = 18, 20
-	nameColumn               = 34
+	labelColumn, judgeColumn = 18, 15
+	nameColumn, drillColumn  = 34, 30
 	mostConfusions           = 15
 	mostUntrue               = 8
 )
 
-// Text prints the table for people, in at most 100 columns: the metrics of all judges side by
+// Text prints the table for people, in at most 80 columns: the metrics of all judges side by
 // side, then of the product (the first judge) the parts, the drills and the confusions.
 func (t *Table) Text(w io.Writer) error {
 	p := &page{w: bufio.NewWriter(w)}
@@ -49,7 +49,7 @@ func (t *Table) head(p *page) {
 	p.line("suite %s on engine %s, llmtop %s", t.Suite, t.Engine, t.Version)
 	p.line("%d drills of %d causes; %d runs planned, %d count, %d discarded", t.Drills, t.Causes, t.Runs.Planned, t.Runs.Valid, t.Runs.Discarded)
 	for _, r := range t.Runs.Reasons {
-		p.line("  %4d  %s", r.Times, fit(r.What, 92))
+		p.line("  %4d  %s", r.Times, fit(r.What, 72))
 	}
 }
 
@@ -68,15 +68,16 @@ func (t *Table) metrics(p *page) {
 		}
 		p.line("%s", row)
 	}
+	p.line("in parentheses 95 %% intervals")
 	if len(t.Judges) > 0 {
 		j := &t.Judges[0]
-		p.line("%d runs to be named, %d pairs of runs, %s healthy hours; in parentheses 95 %% intervals", j.NamingRuns, j.PairRuns, number(j.HealthyHours))
+		p.line("%d runs to be named, %d pairs of runs, %s healthy hours", j.NamingRuns, j.PairRuns, number(j.HealthyHours))
 	}
 	if t.EvidenceTruth != nil {
-		p.line("evidence truth %.5g: %d of %d numbers shown are not borne out by raw samples", *t.EvidenceTruth, t.Untrue, t.Shown)
+		p.line("evidence truth %.5g: %d of %d numbers are not borne out by raw samples", *t.EvidenceTruth, t.Untrue, t.Shown)
 	}
 	if len(t.Unpaired) > 0 {
-		p.line("%d pairs have no runs of both here: %s", len(t.Unpaired), fit(strings.Join(t.Unpaired, ", "), 60))
+		p.line("%d pairs have no runs of both here: %s", len(t.Unpaired), fit(strings.Join(t.Unpaired, ", "), 40))
 	}
 }
 
@@ -93,9 +94,9 @@ func (p *page) parts(title string, parts []Part) {
 
 func (p *page) drills(all []DrillScore) {
 	p.line("")
-	p.line("%s%-9s%6s%8s%13s  %s", pad("drill", nameColumn), "kind", "runs", "right", "delay p50, s", "else mostly")
+	p.line("%s%-9s%5s%6s%8s  %s", pad("drill", drillColumn), "kind", "runs", "right", "p50, s", "else mostly")
 	for _, d := range all {
-		p.line("%s%-9s%6d%8s%13s  %s", pad(d.Drill, nameColumn), d.Kind, d.Runs, value(d.Top1), value(d.DelayP50), fit(d.Instead, 28))
+		p.line("%s%-9s%5d%6s%8s  %s", pad(d.Drill, drillColumn), d.Kind, d.Runs, value(d.Top1), value(d.DelayP50), fit(d.Instead, 20))
 	}
 }
 
@@ -114,7 +115,7 @@ func (p *page) confusions(all []Confusion) {
 			p.line("%6d  in %d more ways (--json has all)", rest, len(all)-i)
 			return
 		}
-		p.line("%6d  %s%s", c.Runs, pad(c.Label, nameColumn), fit(c.Answer, 50))
+		p.line("%6d  %s%s", c.Runs, pad(c.Label, nameColumn), fit(c.Answer, 38))
 	}
 }
 
@@ -125,7 +126,7 @@ func (t *Table) untrue(p *page) {
 	p.line("")
 	p.line("%6s  %s", "times", "number that is not borne out")
 	for _, u := range t.UntrueNumbers[:min(mostUntrue, len(t.UntrueNumbers))] {
-		p.line("%6d  %s", u.Times, fit(u.What, 90))
+		p.line("%6d  %s", u.Times, fit(u.What, 72))
 	}
 }
 
@@ -135,7 +136,7 @@ func withInterval(v *float64, intervals map[string][2]float64, name string) stri
 	if v == nil || !ok {
 		return value(v)
 	}
-	return fmt.Sprintf("%s (%s–%s)", number(*v), number(i[0]), number(i[1]))
+	return fmt.Sprintf("%s (%s–%s)", number(*v), bound(i[0]), bound(i[1]))
 }
 
 func value(v *float64) string {
@@ -145,9 +146,24 @@ func value(v *float64) string {
 	return number(*v)
 }
 
+// bound is an end of an interval, in as few characters as say how wide that is.
+func bound(v float64) string {
+	switch {
+	case v >= 999.5:
+		return fmt.Sprintf("%.0fk", v/1000)
+	case v >= 9.95:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 0.995:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.2f", v), "0")
+}
+
 // number prints shares with two digits after the point, larger numbers with fewer.
 func number(v float64) string {
 	switch a := math.Abs(v); {
+	case a >= 999.5:
+		return fmt.Sprintf("%.1fk", v/1000)
 	case a >= 99.95:
 		return fmt.Sprintf("%.0f", v)
 	case a >= 9.995:
